@@ -15,6 +15,8 @@ from convolabel.units import UNSURE
 CATEGORY_KEYS = "123456789qwertyuiopsdfghjklzxcvb"
 """Keys in the order in which categories get them. `0` is unsure, `a` accepts a suggestion, `n` opens the note."""
 RESERVED_KEYS = frozenset("0an")
+RESERVED_DIMENSIONS = frozenset({"conversation", "unit", "note"})
+"""Names that tags of the labeling config already bear."""
 SHIPPED = {"vrm-intent": "codebook.yaml"}
 """Codebooks that come with convolabel, by name."""
 
@@ -45,6 +47,8 @@ class Dimension(_Strict):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
+        if self.id in RESERVED_DIMENSIONS:
+            raise ValueError(f"a dimension cannot be called `{self.id}`: the labeling config uses that name")
         _refuse_repeats("category id", [category.id for category in self.categories])
         # Label Studio compares the names it shows, so two categories must not share one
         _refuse_repeats("category name", [category.name for category in self.categories])
