@@ -65,9 +65,14 @@ class TaskData(_Strict):
         return next((span for span in self.spans if span.span_id == span_id), None)
 
     def up_to(self, message_count: int) -> "TaskData":
-        """The same conversation cut to its first `message_count` messages: nothing of the rest remains."""
+        """The same conversation cut to its first `message_count` messages: nothing of the rest remains.
+
+        Metadata goes too: a rater is not shown it, so neither is a model.
+        """
         return self.model_copy(
             update={
+                "metadata": {},
+                "fingerprint": "",
                 "messages": self.messages[:message_count],
                 "spans": tuple(span for span in self.spans if span.message < message_count),
             }

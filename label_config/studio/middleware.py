@@ -1,0 +1,119 @@
+"""Two middlewares: a rater gets only what the allow-list names, and the labeling page gets the interface."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+
+from label_config.studio import labelstudio, redaction
+from label_config.studio.access import Access
+from label_config.studio.access import rater_access as access_of
+from label_config.studio.page_files import page_hash
+from label_config.studio.roles import is_manager, projects_of_rater
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+def rater_access(get_response: Handler) -> Handler:
+    """Refuse, answer or redact what a rater asks for; everybody else passes."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        user = labelstudio.effective_user(request)
+        if not user.is_authenticated or is_manager(user):
+            return get_response(request)
+        access = access_of(request.method or "GET", request.path)
+        if access is Access.EMPTY_LIST:
+            return JsonResponse([], safe=False)
+        if access is Access.EMPTY_OBJECT:
+            return JsonResponse({})
+        projects = projects_of_rater(user)
+        if access is Access.HOME and projects:
+            return HttpResponseRedirect(f"/projects/{projects[-1]}/data?labeling=1")
+        if access is not Access.ALLOW or not _is_own_project(request, projects):
+            return JsonResponse({"detail": "Raters may only code their conversations.", "code": "forbidden"}, status=403)
+        if _is_data_manager_page(request) and request.GET.get("labeling") != "1":
+            return HttpResponseRedirect(f"{request.path}?labeling=1")
+        # filters and orderings by hidden columns would tell what they hold
+        request.GET = _without(request.GET, ("query", "filters", "ordering"))
+        return _redacted(request, get_response(request), user, projects)
+
+    return handle
+
+
+def page_injection(get_response: Handler) -> Handler:
+    """Add the interface to Label Studio's pages for raters. Managers keep the stock interface."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        user = getattr(request, "user", None)
+        if not _is_app_page(response) or user is None or not user.is_authenticated or not projects_of_rater(user):
+            return response
+        base = f"/convolabel/static/{page_hash()}"
+        tags = (
+            f'<link rel="stylesheet" href="{base}/page.css">'
+            f'<script type="module" nonce="{getattr(request, "csp_nonce", "") or ""}" src="{base}/main.js"></script>'
+        )
+        if base.encode() not in response.content:
+            response.content = response.content.replace(b"</body>", tags.encode() + b"</body>", 1)
+            if response.has_header("Content-Length"):
+                response["Content-Length"] = str(len(response.content))
+        return response
+
+    return handle
+
+
+def _is_app_page(response: HttpResponse) -> bool:
+    return (
+        not response.streaming
+        and response.status_code == 200
+        and response.get("Content-Type", "").startswith("text/html")
+        and b'id="app-settings"' in response.content
+    )
+
+
+def _is_data_manager_page(request: HttpRequest) -> bool:
+    return re.fullmatch(r"/projects/\d+/data/?", request.path) is not None
+
+
+def _is_own_project(request: HttpRequest, projects: list[int]) -> bool:
+    in_path = re.match(r"/(?:api/)?projects/(\d+)(?:/|$)", request.path)
+    named = [in_path.group(1)] if in_path else []
+    named += [request.GET[key] for key in ("project", "projectID") if key in request.GET]
+    return all(said.isdecimal() and int(said) in projects for said in named)
+
+
+def _without(query: QueryDict, names: tuple[str, ...]) -> QueryDict:
+    kept = query.copy()
+    for name in [key for key in kept if key.split("[")[0] in names]:
+        del kept[name]
+    return kept
+
+
+def _redacted(request: HttpRequest, response: HttpResponse, user: Any, projects: list[int]) -> HttpResponse:
+    """Label Studio's own JSON about projects, people and tabs, cut to what is the rater's."""
+    path = request.path.strip("/")
+    if response.streaming or not response.get("Content-Type", "").startswith("application/json"):
+        return response
+    rules: list[tuple[str, Callable[[Any], object]]] = [
+        (r"api/users", lambda body: redaction.only(body, {user.pk})),
+        (r"api/users/\d+", lambda body: body if body.get("id") == user.pk else {}),
+        (r"api/projects", lambda body: _projects(body, projects)),
+        (r"api/projects/\d+|api/dm/project", redaction.redact_project),
+        (r"api/dm/views", lambda body: [redaction.redact_view(view) for view in body]),
+        (r"api/tasks", lambda body: {"tasks": [], "total": 0, "total_annotations": 0, "total_predictions": 0}),
+    ]
+    for pattern, redact in rules:
+        if response.status_code == 200 and re.fullmatch(pattern, path):
+            response.content = json.dumps(redact(json.loads(response.content))).encode()
+            if response.has_header("Content-Length"):
+                response["Content-Length"] = str(len(response.content))
+    return response
+
+
+def _projects(body: Any, projects: list[int]) -> object:
+    cut: Any = redaction.only(body, set(projects))
+    if isinstance(cut, dict) and isinstance(cut.get("results"), list):
+        return {**cut, "results": [redaction.redact_project(project) for project in cut["results"]]}
+    return cut

@@ -1,0 +1,107 @@
+"""What of Label Studio's own answers a rater gets: pure functions of JSON values.
+
+Only named keys pass, so a field that a later Label Studio adds stays hidden until somebody has looked at it.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from convolabel.task_data import TaskData
+
+Json = dict[str, Any]
+
+_TASK_KEYS = {"id", "project", "created_at", "inner_id", "unique_lock_id", "overlap", "queue", "allow_skip", "mode"}
+_TASK_NEUTRAL: Json = {
+    "meta": {},
+    "is_labeled": False,
+    "total_annotations": 0,
+    "cancelled_annotations": 0,
+    "total_predictions": 0,
+    "comment_count": 0,
+    "unresolved_comment_count": 0,
+    "comment_authors": [],
+    "comments": [],
+    "annotators": [],
+    "updated_by": [],
+    "file_upload": None,
+    "storage_filename": None,
+}
+_PROJECT_NEUTRAL: Json = {
+    "description": "",
+    "expert_instruction": "",
+    "task_number": 0,
+    "num_tasks_with_annotations": 0,
+    "task_count": 0,
+    "annotation_count": 0,
+    "total_annotations_number": 0,
+    "total_predictions_number": 0,
+    "useful_annotation_number": 0,
+    "ground_truth_number": 0,
+    "skipped_annotations_number": 0,
+    "finished_task_number": 0,
+    "queue_total": 0,
+    "queue_done": 0,
+    "queue_left": 0,
+    "config_has_control_tags": True,
+    "members": [],
+    "members_count": 0,
+    "state": None,
+    "summary": {},
+    "workspace": None,
+}
+
+
+def redact_task(task: Json, visible: TaskData, user_id: int) -> Json:
+    """A task as its rater may have it: `visible` data, own annotations and drafts, nothing about anybody else."""
+    known = {span.span_id for span in visible.spans}
+    return {
+        **{key: value for key, value in task.items() if key in _TASK_KEYS},
+        **{key: value for key, value in _TASK_NEUTRAL.items() if key in task},
+        "data": visible.model_dump(mode="json"),
+        "annotations": [_cut(each, known) for each in _own(task.get("annotations"), "completed_by", user_id)],
+        "drafts": [_cut(each, known) for each in _own(task.get("drafts"), "user", user_id)],
+        "predictions": [_cut(each, known) for each in task.get("predictions") or [] if isinstance(each, dict)],
+    }
+
+
+def hide_task(task: Json) -> Json:
+    """A row of a task list: that it is there, and nothing of it."""
+    return {"id": task.get("id"), "data": {}, "annotations": [], "predictions": [], "drafts": [], **_TASK_NEUTRAL}
+
+
+def redact_project(project: Json) -> Json:
+    """A project without counts, which tell how far others are, and without its settings' texts."""
+    return {key: _PROJECT_NEUTRAL.get(key, value) for key, value in project.items()} | (
+        {"created_by": {}} if "created_by" in project else {}
+    )
+
+
+def redact_view(view: Json) -> Json:
+    """A Data Manager tab without its filters, which a manager may have set by rater."""
+    data = {key: value for key, value in (view.get("data") or {}).items() if key not in ("filters", "ordering")}
+    return {**view, "data": data, "filter_group": None, "selected_items": {"all": False, "included": []}}
+
+
+def only(items: object, allowed: Collection[int]) -> object:
+    """A list, or a page of one, cut to the entries whose id is allowed."""
+    if isinstance(items, list):
+        return [item for item in items if isinstance(item, dict) and item.get("id") in allowed]
+    if isinstance(items, dict) and isinstance(items.get("results"), list):
+        results = only(items["results"], allowed)
+        return {**items, "results": results, "count": len(results)}  # type: ignore[arg-type]
+    return items
+
+
+def _own(records: object, owner: str, user_id: int) -> list[Json]:
+    found = []
+    for record in records if isinstance(records, list) else []:
+        said = record.get(owner) if isinstance(record, dict) else None
+        if (said.get("id") if isinstance(said, Mapping) else said) == user_id:
+            found.append(record)
+    return found
+
+
+def _cut(record: Json, known: Collection[str]) -> Json:
+    results = [result for result in record.get("result") or [] if result.get("id") in known]
+    kept = {key: value for key, value in record.items() if key not in ("result_count", "history", "agreement")}
+    return {**kept, "result": results}

@@ -1,0 +1,21 @@
+"""What the plugin's API refuses: a status, a code for programs, one sentence for people (docs/plugin-api.md)."""
+
+from typing import Any
+
+
+class Refusal(Exception):
+    """Becomes `{"error": ..., "code": ...}` with `status`; `extra` is merged into the body."""
+
+    def __init__(self, status: int, code: str, sentence: str, **extra: Any) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.code = code
+        self.extra = extra
+
+
+def not_found() -> Refusal:
+    return Refusal(404, "not_found", "There is no such conversation, or it is not yours to code.")
+
+
+def stale_unit() -> Refusal:
+    return Refusal(409, "stale_unit", "This unit is not there any more, or not visible yet; the page loads it anew.")

@@ -1,0 +1,21 @@
+"""The plugin's routes before Label Studio's own."""
+
+from core.urls import urlpatterns as label_studio_urls
+from django.urls import path
+
+from label_config.studio.api.managing import LogView, PingView, StudyView
+from label_config.studio.api.rating import FinishView, SuggestionView, TaskView, UnitView
+from label_config.studio.page_files import page_file
+
+urlpatterns = [
+    path("convolabel/static/<str:version>/<path:path>", page_file),
+    path("convolabel/api/ping", PingView.as_view()),
+    path("convolabel/api/projects/<int:project>/study", StudyView.as_view()),
+    path("convolabel/api/projects/<int:project>/log", LogView.as_view()),
+    path("convolabel/api/tasks/<int:task>", TaskView.as_view()),
+    path("convolabel/api/tasks/<int:task>/finish", FinishView.as_view()),
+    # a span id may hold slashes; the longer route comes first
+    path("convolabel/api/tasks/<int:task>/units/<path:span_id>/suggestion", SuggestionView.as_view()),
+    path("convolabel/api/tasks/<int:task>/units/<path:span_id>", UnitView.as_view()),
+    *label_studio_urls,
+]
