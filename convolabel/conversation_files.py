@@ -1,6 +1,7 @@
 """Reading conversation files: one JSON document, or JSON Lines with one item per line."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,18 @@ def read_conversations(paths: Sequence[Path], *, known_span_ids: Iterable[str] =
 
     Raises `InputError` when a file cannot be read at all.
     """
-    checked = Checked([], [])
-    span_ids = set(known_span_ids)
+    checked = Checked([], [], span_ids=set(known_span_ids))
     origin: dict[str, Path] = {}
     for path in paths:
         items, faults = _parse(path)
-        found = check_items(items, source=str(path), known_span_ids=span_ids)
-        for conversation in found.conversations:
-            if conversation.id in origin:
-                faults.append(
-                    Fault("item_id_duplicate", f"also in {origin[conversation.id]}", conversation.id, source=str(path))
-                )
-                continue
-            origin[conversation.id] = path
-            checked.conversations.append(conversation)
-            span_ids |= {span.span_id for message in conversation.messages for span in message.spans}
+        found = check_items(items, source=str(path), known_span_ids=checked.span_ids)
+        repeated = sorted(found.item_ids & origin.keys())
+        faults += [Fault("item_id_duplicate", f"also in {origin[name]}", name, source=str(path)) for name in repeated]
+        origin |= dict.fromkeys(found.item_ids - origin.keys(), path)
+        checked.conversations += [talk for talk in found.conversations if talk.id not in repeated]
         checked.faults += faults + found.faults
+        checked.item_ids |= found.item_ids
+        checked.span_ids |= found.span_ids
     return checked
 
 
@@ -77,7 +74,12 @@ def _parse_lines(text: str, source: str) -> tuple[list[object], list[Fault]]:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant)
+    try:
+        return json.loads(
+            text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -91,3 +93,10 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"{number} is too large a number")
+    return value

@@ -1,7 +1,7 @@
 """Every fault of a conversation file in one go (design, section 3)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -58,10 +58,15 @@ class Fault:
 
 @dataclass
 class Checked:
-    """What a check found: the valid conversations in file order, and the faults of the others."""
+    """What a check found: the valid conversations in file order, and the faults of the others.
+
+    `item_ids` and `span_ids` are all that were met, those of refused items too.
+    """
 
     conversations: list[Conversation]
     faults: list[Fault]
+    item_ids: set[str] = field(default_factory=set)
+    span_ids: set[str] = field(default_factory=set)
 
     @property
     def refused_items(self) -> list[str]:
@@ -84,7 +89,7 @@ def check_items(items: Iterable[object], *, source: str | None = None, known_spa
             faults += [Fault(**{**fault.as_dict(), "source": source}) for fault in found]
         else:
             conversations.append(Conversation.model_validate(raw))
-    return Checked(conversations, faults)
+    return Checked(conversations, faults, item_ids, span_ids)
 
 
 def _item_faults(raw: object, position: int, item_ids: set[str], span_ids: set[str]) -> Iterator[Fault]:

@@ -59,7 +59,9 @@ def _choices(parent: ElementTree.Element, dimension: Dimension, taken: set[str])
         requiredMessage=f"{dimension.title}: every unit needs a category or unsure",
     )
     keys = assign_keys(dimension)
-    options = [(category.id, category.name, category.definition, keys[category.id]) for category in dimension.categories]
+    options = [
+        (category.id, category.name, category.definition, keys[category.id]) for category in dimension.categories
+    ]
     for value, name, hint, key in [*options, (UNSURE, "Unsure", "You cannot decide", UNSURE_KEY)]:
         attributes = {"value": name, "alias": value}
         if hint:

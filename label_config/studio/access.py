@@ -21,7 +21,7 @@ class Access(Enum):
 _READ = [
     r"user/login",
     r"logout",
-    r"health|version|api/version|feature-flags|api/session-policy",
+    r"health|version|api/version|feature-flags|heidi-tips|api/session-policy",
     r"favicon\.ico|sw\.js|(static|react-app|label-studio-frontend|dm)/.*",
     r"api/current-user/(whoami|hotkeys|product-tour)",
     r"projects/\d+/data",
@@ -35,11 +35,13 @@ _READ = [
 ]
 _WRITE = [
     ("POST", r"user/login|logout|api/session-policy"),
+    # the label stream asks for the next conversation here; the middleware lets no other action through
+    ("POST", r"api/dm/actions"),
     ("PUT", r"convolabel/api/tasks/\d+/units/.+"),
     ("POST", r"convolabel/api/tasks/\d+/(units/.+/suggestion|finish)"),
 ]
 _EMPTY_LISTS = [r"api/ml", r"api/label_links", r"api/dm/actions", r"api/projects/counts", r"api/webhooks"]
-_EMPTY_OBJECTS = [r"heidi-tips", r"__lsa"]
+_EMPTY_OBJECTS = [r"__lsa"]
 _HOMES = [r"", r"projects", r"projects/\d+", r"user/account(/.*)?", r"organization", r"people|models"]
 
 

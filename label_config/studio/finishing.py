@@ -7,11 +7,11 @@ from django.db import transaction
 from convolabel.decisions import Status
 from label_config.studio import labelstudio
 from label_config.studio.rater_conversation import load
-from label_config.studio.refusals import Refusal, not_found
+from label_config.studio.refusals import RefusedError, not_found
 
 
 def finish(task_id: int, user: Any) -> int:
-    """Id of the annotation. Raises `Refusal` 409 `unfinished` while a unit is undecided, 404 `not_found`."""
+    """Id of the annotation. Raises `RefusedError` 409 `unfinished` while a unit is undecided, 404 `not_found`."""
     with transaction.atomic():
         try:
             task = labelstudio.lock_task(task_id)
@@ -20,7 +20,7 @@ def finish(task_id: int, user: Any) -> int:
         conversation = load(task, user)
         progress = conversation.progress
         if progress.status is not Status.DONE:
-            raise Refusal(
+            raise RefusedError(
                 409,
                 "unfinished",
                 f"{progress.total - progress.decided} units are still to be decided.",

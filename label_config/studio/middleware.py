@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
@@ -14,6 +15,12 @@ from label_config.studio.page_files import page_hash
 from label_config.studio.roles import is_manager, projects_of_rater
 
 Handler = Callable[[HttpRequest], HttpResponse]
+
+_NEXT_OF_ALL: dict[str, Any] = {
+    "selectedItems": {"all": True, "excluded": []},
+    "filters": {"conjunction": "and", "items": []},
+    "ordering": [],
+}
 
 
 def rater_access(get_response: Handler) -> Handler:
@@ -32,11 +39,15 @@ def rater_access(get_response: Handler) -> Handler:
         if access is Access.HOME and projects:
             return HttpResponseRedirect(f"/projects/{projects[-1]}/data?labeling=1")
         if access is not Access.ALLOW or not _is_own_project(request, projects):
-            return JsonResponse({"detail": "Raters may only code their conversations.", "code": "forbidden"}, status=403)
+            return _forbidden()
         if _is_data_manager_page(request) and request.GET.get("labeling") != "1":
             return HttpResponseRedirect(f"{request.path}?labeling=1")
         # filters and orderings by hidden columns would tell what they hold
-        request.GET = _without(request.GET, ("query", "filters", "ordering"))
+        request.GET = _without(request.GET, ("query", "filters", "ordering", "view", "tabID"))
+        if request.method == "POST" and request.path.rstrip("/") == "/api/dm/actions":
+            if request.GET.get("id") != "next_task":
+                return _forbidden()
+            _replace_body(request, _NEXT_OF_ALL)
         return _redacted(request, get_response(request), user, projects)
 
     return handle
@@ -62,6 +73,20 @@ def page_injection(get_response: Handler) -> Handler:
         return response
 
     return handle
+
+
+def _forbidden() -> HttpResponse:
+    return JsonResponse({"detail": "Raters may only code their conversations.", "code": "forbidden"}, status=403)
+
+
+def _replace_body(request: HttpRequest, document: dict[str, Any]) -> None:
+    """Put `document` in place of what the request carries; reading the body first makes Django keep it in memory."""
+    if request.body is not None:
+        request._body = json.dumps(document).encode()  # type: ignore[attr-defined]
+        request._stream = BytesIO(request._body)  # type: ignore[attr-defined]
+        request.META["CONTENT_LENGTH"] = str(len(request._body))  # type: ignore[attr-defined]
+        request.META["CONTENT_TYPE"] = "application/json"
+        request.content_type = "application/json"
 
 
 def _is_app_page(response: HttpResponse) -> bool:

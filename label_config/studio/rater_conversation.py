@@ -40,13 +40,16 @@ class RaterConversation:
     def decisions(self) -> dict[Unit, Decision]:
         return read_decisions(self.home.result or [], self.data, self.codebook) if self.home else {}
 
+    def move_home(self, home: Any) -> None:
+        """Labels now live in `home`; what was read from the old one is forgotten."""
+        self.home = home
+        self.__dict__.pop("decisions", None)
+
     @property
     def visible(self) -> int:
         """Messages this rater may see. What was seen stays seen, also when a decision is taken back."""
         decided = decided_units(self.decisions, self.codebook)
-        due = visible_message_count(
-            self.data, decided, no_future_messages=self.study.visibility.no_future_messages
-        )
+        due = visible_message_count(self.data, decided, no_future_messages=self.study.visibility.no_future_messages)
         return max(due, self.seen)
 
     @property
@@ -55,7 +58,7 @@ class RaterConversation:
 
 
 def load(task: Any, user: Any) -> RaterConversation:
-    """The conversation of `task` as `user` has it. Raises `Refusal` 404 when they are not a rater of its study."""
+    """The conversation of `task` as `user` has it. Raises `RefusedError` 404 when they are not a rater of its study."""
     membership = study_project_of_rater(user, task.project_id)
     if membership is None or not is_task_data(task.data):
         raise not_found()

@@ -3,7 +3,7 @@
 from typing import Any
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """Becomes `{"error": ..., "code": ...}` with `status`; `extra` is merged into the body."""
 
     def __init__(self, status: int, code: str, sentence: str, **extra: Any) -> None:
@@ -13,9 +13,11 @@ class Refusal(Exception):
         self.extra = extra
 
 
-def not_found() -> Refusal:
-    return Refusal(404, "not_found", "There is no such conversation, or it is not yours to code.")
+def not_found() -> RefusedError:
+    return RefusedError(404, "not_found", "There is no such conversation, or it is not yours to code.")
 
 
-def stale_unit() -> Refusal:
-    return Refusal(409, "stale_unit", "This unit is not there any more, or not visible yet; the page loads it anew.")
+def stale_unit() -> RefusedError:
+    return RefusedError(
+        409, "stale_unit", "This unit is not there any more, or not visible yet; the page loads it anew."
+    )

@@ -17,7 +17,7 @@ from core.settings.base import *  # noqa: E402, F403
 from label_studio.core.settings.label_studio import *  # noqa: E402, F403
 
 INSTALLED_APPS = [*INSTALLED_APPS, "label_config.studio.apps.ConvolabelStudio"]  # noqa: F405
-MIDDLEWARE = [  # noqa: F405
+MIDDLEWARE = [
     *MIDDLEWARE,  # noqa: F405
     "label_config.studio.middleware.rater_access",
     "label_config.studio.middleware.page_injection",

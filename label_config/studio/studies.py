@@ -7,20 +7,20 @@ from django.db import transaction
 from convolabel.study import Study
 from label_config.studio import labelstudio
 from label_config.studio.models import StudyManager, StudyProject, StudyRater
-from label_config.studio.refusals import Refusal
+from label_config.studio.refusals import RefusedError
 from label_config.studio.roles import is_manager
 
 
 def store_study(project_id: int, study: Study, passwords: dict[str, str]) -> dict[str, Any]:
     """Store `study`, make missing accounts, and make its people raters and managers; all of it or nothing.
 
-    Raises `Refusal` 404 for an unknown project, 400 `invalid` for a new rater without a password, a manager
+    Raises `RefusedError` 404 for an unknown project, 400 `invalid` for a new rater without a password, a manager
     without an account, or a rater who manages.
     """
     with transaction.atomic():
         project = labelstudio.Project.objects.filter(pk=project_id).first()
         if project is None:
-            raise Refusal(404, "not_found", f"There is no project {project_id} in this Label Studio.")
+            raise RefusedError(404, "not_found", f"There is no project {project_id} in this Label Studio.")
         stored, _ = StudyProject.objects.update_or_create(
             project=project, defaults={"study": study.model_dump(mode="json")}
         )
@@ -32,10 +32,10 @@ def store_study(project_id: int, study: Study, passwords: dict[str, str]) -> dic
         for account in study.raters:
             password = passwords.get(account.email)
             if password is None and labelstudio.find_user(account.email) is None:
-                raise Refusal(400, "invalid", f"The rater {account.email} is new and needs a password.")
+                raise RefusedError(400, "invalid", f"The rater {account.email} is new and needs a password.")
             user, created = labelstudio.add_account(account.email, account.name, password, project)
             if is_manager(user):
-                raise Refusal(
+                raise RefusedError(
                     400,
                     "invalid",
                     f"{account.email} manages studies here and would see everything; give the rater another account.",
@@ -49,7 +49,7 @@ def store_study(project_id: int, study: Study, passwords: dict[str, str]) -> dic
 def _manager(email: str) -> Any:
     user = labelstudio.find_user(email)
     if user is None:
-        raise Refusal(
+        raise RefusedError(
             400, "invalid", f"The manager {email} has no account in this Label Studio; invite them first."
         )
     return user

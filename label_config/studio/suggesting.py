@@ -19,7 +19,7 @@ ARMS = ("shown", "control", "none")
 def suggest(task_id: int, user: Any, span_id: str, rev: int) -> list[dict[str, Any]]:
     """Suggestions to show, best first; empty for a control unit, a failure and an abstention alike.
 
-    What was served once for a unit is served again. Raises `Refusal` 404 `not_found`, 409 `stale_unit`.
+    What was served once for a unit is served again. Raises `RefusedError` 404 `not_found`, 409 `stale_unit`.
     """
     task = labelstudio.Task.objects.select_related("project").filter(pk=task_id).first()
     if task is None:
@@ -58,7 +58,9 @@ def _ask_and_log(conversation: RaterConversation, key: dict[str, Any], region: d
         # two windows may ask at once: what was served first stands
         if log.arm not in ("shown", "control"):
             log.arm = arm
-            log.suggestions = known_suggestions(served.get("suggestions"), conversation.codebook) if arm == "shown" else []
+            log.suggestions = (
+                known_suggestions(served.get("suggestions"), conversation.codebook) if arm == "shown" else []
+            )
             log.withheld = known_suggestions(served.get("withheld"), conversation.codebook)
             log.model = str(served.get("model") or "")[:200]
             log.prompt_version = str(served.get("prompt_version") or "")[:64]

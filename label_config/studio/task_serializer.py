@@ -27,12 +27,12 @@ class RedactingTaskSerializer(BaseTaskSerializer):  # type: ignore[misc]
 def _for_rater(representation: dict[str, Any], task: Any, user: Any, *, in_list: bool) -> dict[str, Any]:
     from label_config.studio.rater_conversation import load
     from label_config.studio.redaction import hide_task, redact_task
-    from label_config.studio.refusals import Refusal
+    from label_config.studio.refusals import RefusedError
 
     if in_list:
         return hide_task(representation)
     try:
         conversation = load(task, user)
-    except Refusal:
+    except RefusedError:
         return hide_task(representation)
     return redact_task(representation, conversation.data.up_to(conversation.visible), user.pk)

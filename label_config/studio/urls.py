@@ -1,6 +1,7 @@
 """The plugin's routes before Label Studio's own."""
 
 from core.urls import urlpatterns as label_studio_urls
+from django.http import JsonResponse
 from django.urls import path
 
 from label_config.studio.api.managing import LogView, PingView, StudyView
@@ -8,6 +9,8 @@ from label_config.studio.api.rating import FinishView, SuggestionView, TaskView,
 from label_config.studio.page_files import page_file
 
 urlpatterns = [
+    # Label Studio would ask a server on the internet for these
+    path("heidi-tips/", lambda request: JsonResponse({})),
     path("convolabel/static/<str:version>/<path:path>", page_file),
     path("convolabel/api/ping", PingView.as_view()),
     path("convolabel/api/projects/<int:project>/study", StudyView.as_view()),

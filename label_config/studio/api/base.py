@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from label_config.studio import labelstudio
-from label_config.studio.refusals import Refusal
+from label_config.studio.refusals import RefusedError
 from label_config.studio.roles import is_manager
 
 logger = logging.getLogger(__name__)
@@ -26,8 +26,8 @@ class CsrfCheckedSession(SessionAuthentication):
 
 
 class PluginView(APIView):
-    authentication_classes = [labelstudio.LegacyTokenAuthentication, CsrfCheckedSession]  # noqa: RUF012
-    permission_classes = [IsAuthenticated]  # noqa: RUF012
+    authentication_classes = [labelstudio.LegacyTokenAuthentication, CsrfCheckedSession]
+    permission_classes = [IsAuthenticated]
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Any:
@@ -37,7 +37,7 @@ class PluginView(APIView):
         return view
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, Refusal):
+        if isinstance(exc, RefusedError):
             return Response({"error": str(exc), "code": exc.code, **exc.extra}, status=exc.status)
         if isinstance(exc, ValidationError):
             first = exc.errors(include_url=False, include_input=False)[0]
@@ -54,4 +54,4 @@ class ManagerView(PluginView):
     def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if not is_manager(request.user):
-            raise Refusal(403, "forbidden", "Only a manager of a study may do this.")
+            raise RefusedError(403, "forbidden", "Only a manager of a study may do this.")

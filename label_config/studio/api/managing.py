@@ -9,7 +9,7 @@ from convolabel import __version__
 from convolabel.study import Study
 from label_config.studio.api.base import ManagerView, PluginView
 from label_config.studio.models import UnitLog
-from label_config.studio.refusals import Refusal
+from label_config.studio.refusals import RefusedError
 from label_config.studio.roles import is_manager
 from label_config.studio.studies import store_study
 
@@ -20,7 +20,7 @@ class StudyBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     study: Study
-    passwords: dict[str, str] = {}  # noqa: RUF012 - pydantic copies defaults
+    passwords: dict[str, str] = {}
 
 
 class PingView(PluginView):
@@ -48,7 +48,7 @@ class LogView(ManagerView):
 def _number(request: Any, name: str, default: int) -> int:
     said = request.query_params.get(name, str(default))
     if not said.isdecimal():
-        raise Refusal(400, "invalid", f"`{name}` is a whole number, not {said!r}.")
+        raise RefusedError(400, "invalid", f"`{name}` is a whole number, not {said!r}.")
     return int(said)
 
 

@@ -9,12 +9,13 @@ from convolabel.codebook import Codebook, assign_keys
 from convolabel.decisions import Decision, Progress
 from label_config.studio import labelstudio
 from label_config.studio.api.base import PluginView
-from label_config.studio.deciding import Write, decide, unit_state
+from label_config.studio.deciding import decide, unit_state
 from label_config.studio.finishing import finish
 from label_config.studio.models import UnitLog
 from label_config.studio.rater_conversation import RaterConversation, load
 from label_config.studio.refusals import not_found
 from label_config.studio.suggesting import suggest
+from label_config.studio.unit_history import Write
 
 
 class _Body(BaseModel):

@@ -6,85 +6,135 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('projects', '0034_project_annotator_evaluation_enabled'),
-        ('tasks', '0060_add_allow_skip_to_task'),
+        ("projects", "0034_project_annotator_evaluation_enabled"),
+        ("tasks", "0060_add_allow_skip_to_task"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='StudyProject',
+            name="StudyProject",
             fields=[
-                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='projects.project')),
-                ('study', models.JSONField()),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                (
+                    "project",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="projects.project",
+                    ),
+                ),
+                ("study", models.JSONField()),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
         ),
         migrations.CreateModel(
-            name='SeenMessages',
+            name="SeenMessages",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('count', models.PositiveIntegerField()),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tasks.task')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("count", models.PositiveIntegerField()),
+                (
+                    "task",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="tasks.task"),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('task', 'user'), name='convolabel_one_seen')],
+                "constraints": [models.UniqueConstraint(fields=("task", "user"), name="convolabel_one_seen")],
             },
         ),
         migrations.CreateModel(
-            name='StudyManager',
+            name="StudyManager",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='managers', to='convolabel_studio.studyproject')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="managers",
+                        to="convolabel_studio.studyproject",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'user'), name='convolabel_one_manager')],
+                "constraints": [models.UniqueConstraint(fields=("study", "user"), name="convolabel_one_manager")],
             },
         ),
         migrations.CreateModel(
-            name='StudyRater',
+            name="StudyRater",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='raters', to='convolabel_studio.studyproject')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="raters",
+                        to="convolabel_studio.studyproject",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'user'), name='convolabel_one_rater')],
+                "constraints": [models.UniqueConstraint(fields=("study", "user"), name="convolabel_one_rater")],
             },
         ),
         migrations.CreateModel(
-            name='UnitLog',
+            name="UnitLog",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('span_id', models.CharField(max_length=64)),
-                ('rev', models.PositiveIntegerField()),
-                ('arm', models.CharField(blank=True, max_length=8)),
-                ('suggestions', models.JSONField(default=list)),
-                ('withheld', models.JSONField(default=list)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('prompt_version', models.CharField(blank=True, max_length=64)),
-                ('shown', models.BooleanField(null=True)),
-                ('accepted', models.BooleanField(null=True)),
-                ('first_labels', models.JSONField(null=True)),
-                ('labels', models.JSONField(default=dict)),
-                ('first_ms', models.PositiveIntegerField(null=True)),
-                ('later_ms', models.PositiveIntegerField(null=True)),
-                ('created_at', models.DateTimeField(null=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('client', models.CharField(blank=True, max_length=64)),
-                ('seq', models.PositiveBigIntegerField(default=0)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tasks.task')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("span_id", models.CharField(max_length=64)),
+                ("rev", models.PositiveIntegerField()),
+                ("arm", models.CharField(blank=True, max_length=8)),
+                ("suggestions", models.JSONField(default=list)),
+                ("withheld", models.JSONField(default=list)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("prompt_version", models.CharField(blank=True, max_length=64)),
+                ("shown", models.BooleanField(null=True)),
+                ("accepted", models.BooleanField(null=True)),
+                ("first_labels", models.JSONField(null=True)),
+                ("labels", models.JSONField(default=dict)),
+                ("first_ms", models.PositiveIntegerField(null=True)),
+                ("later_ms", models.PositiveIntegerField(null=True)),
+                ("created_at", models.DateTimeField(null=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("version", models.PositiveIntegerField(default=0)),
+                ("client", models.CharField(blank=True, max_length=64)),
+                ("seq", models.PositiveBigIntegerField(default=0)),
+                (
+                    "task",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="tasks.task"),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('task', 'user', 'span_id', 'rev'), name='convolabel_one_log')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("task", "user", "span_id", "rev"), name="convolabel_one_log")
+                ],
             },
         ),
     ]

@@ -1,0 +1,3 @@
+from convolabel.cli import main
+
+main()
