@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from convolabel.errors import InputError
 from convolabel.settings_file import read_yaml, validate
@@ -22,7 +22,12 @@ SHIPPED = {"vrm-intent": "codebook.yaml"}
 
 Ident = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_+-]{0,31}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
-Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$")]
+# `key: 3` is a number to YAML
+Key = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    StringConstraints(pattern=r"^[a-z0-9]$"),
+]
 
 
 class _Strict(BaseModel):

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from convolabel.errors import InputError
 
@@ -34,7 +35,19 @@ def validate(model: type[Model], document: object, source: str) -> Model:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise InputError("\n".join(_sentence(model, detail, source) for detail in error.errors())) from None
+        details = without_knock_on(error.errors())
+        raise InputError("\n".join(_sentence(model, detail, source) for detail in details)) from None
+
+
+def without_knock_on(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """pydantic also calls a list too short when one of its items is faulty; only the item's fault helps."""
+    places = [detail["loc"] for detail in details]
+    return [
+        detail
+        for detail in details
+        if detail["type"] != "too_short"
+        or not any(place[:-1][: len(detail["loc"])] == detail["loc"] for place in places)
+    ]
 
 
 def _sentence(model: type[BaseModel], detail: Any, source: str) -> str:

@@ -7,7 +7,7 @@ Offsets stay in code points here; Label Studio's own regions count UTF-16 and ar
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -108,7 +108,7 @@ def task_data(conversation: Conversation, study: str, mediator_roles: Iterable[s
         metadata=conversation.metadata,
         messages=tuple(messages),
         spans=tuple(spans),
-        fingerprint=_fingerprint(messages, spans),
+        fingerprint=fingerprint_of(messages, spans),
     )
 
 
@@ -117,6 +117,7 @@ def is_task_data(data: object) -> bool:
     return isinstance(data, dict) and "convolabel" in data and "spans" in data and "fingerprint" in data
 
 
-def _fingerprint(messages: list[TaskMessage], spans: list[TaskSpan]) -> str:
+def fingerprint_of(messages: Sequence[TaskMessage], spans: Sequence[TaskSpan]) -> str:
+    """A hash of messages, speakers and spans; it differs from `fingerprint` once units were split or merged."""
     parts = [[part.model_dump(mode="json") for part in group] for group in (messages, spans)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from convolabel.conversation import SCHEMA_VERSION, Conversation
 from convolabel.graphemes import is_grapheme_boundary
+from convolabel.settings_file import without_knock_on
 
 RULES: dict[str, str] = {
     "not_json": "the text is not valid JSON",
@@ -182,7 +183,7 @@ def _structure_faults(raw: object, name: str) -> Iterator[Fault]:
     try:
         Conversation.model_validate(raw)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
+        for detail in without_knock_on(error.errors(include_url=False)):
             # Rules with a name of their own are judged on the raw item, with the ids at hand.
             if detail["loc"][-1:] == ("span_id",) and detail["type"] in ("string_too_long", "string_too_short"):
                 continue

@@ -5,7 +5,9 @@ from typing import Any
 
 from django.db import OperationalError
 from pydantic import ValidationError
+from rest_framework import status
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,6 +17,8 @@ from label_config.studio.refusals import RefusedError
 from label_config.studio.roles import is_manager
 
 logger = logging.getLogger(__name__)
+
+_CODES = {status.HTTP_401_UNAUTHORIZED: "unauthorized", status.HTTP_403_FORBIDDEN: "forbidden"}
 
 
 class CsrfCheckedSession(SessionAuthentication):
@@ -47,7 +51,10 @@ class PluginView(APIView):
         if isinstance(exc, OperationalError):
             logger.warning("The database was locked too long: %s", type(exc).__name__)
             return Response({"error": "The database is busy; try again.", "code": "busy"}, status=423)
-        return super().handle_exception(exc)
+        response = super().handle_exception(exc)
+        if isinstance(exc, APIException):
+            response.data = {"error": str(exc.detail), "code": _CODES.get(response.status_code, "invalid")}
+        return response  # type: ignore[no-any-return]
 
 
 class ManagerView(PluginView):

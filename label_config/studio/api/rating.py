@@ -43,6 +43,13 @@ class DecisionBody(_Body):
         """A decision is never lost over an unusable time."""
         return value if type(value) is int else None
 
+    @field_validator("note")
+    @classmethod
+    def _storable(cls, note: str) -> str:
+        if "\x00" in note or any("\ud800" <= char <= "\udfff" for char in note):
+            raise ValueError("a note cannot hold a NUL or half of a character")
+        return note
+
     def write(self) -> Write:
         return Write(
             rev=self.rev,
