@@ -11,8 +11,12 @@ from convolabel.errors import InputError
 from convolabel.validation import Checked, Fault, check_items
 
 
-def read_conversations(paths: Sequence[Path], *, known_span_ids: Iterable[str] = ()) -> Checked:
+def read_conversations(
+    paths: Sequence[Path], *, known_span_ids: Iterable[str] = (), spans_required: bool = True
+) -> Checked:
     """Read and check files of one study. Span ids are unique over all of them; item ids too.
+
+    Items without spans are faults only where `spans_required`.
 
     Raises `InputError` when a file cannot be read at all.
     """
@@ -20,7 +24,7 @@ def read_conversations(paths: Sequence[Path], *, known_span_ids: Iterable[str] =
     origin: dict[str, Path] = {}
     for path in paths:
         items, faults = _parse(path)
-        found = check_items(items, source=str(path), known_span_ids=checked.span_ids)
+        found = check_items(items, source=str(path), known_span_ids=checked.span_ids, spans_required=spans_required)
         repeated = sorted(found.item_ids & origin.keys())
         faults += [Fault("item_id_duplicate", f"also in {origin[name]}", name, source=str(path)) for name in repeated]
         origin |= dict.fromkeys(found.item_ids - origin.keys(), path)

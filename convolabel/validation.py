@@ -75,10 +75,17 @@ class Checked:
         return list(dict.fromkeys(fault.item_id for fault in self.faults if fault.item_id is not None))
 
 
-def check_items(items: Iterable[object], *, source: str | None = None, known_span_ids: Iterable[str] = ()) -> Checked:
+def check_items(
+    items: Iterable[object],
+    *,
+    source: str | None = None,
+    known_span_ids: Iterable[str] = (),
+    spans_required: bool = True,
+) -> Checked:
     """Check raw items (parsed JSON) of one file.
 
-    `known_span_ids` are span ids that stand elsewhere in the study; meeting one is a fault.
+    `known_span_ids` are span ids that stand elsewhere in the study; meeting one is a fault. An item without any span
+    is a fault only where `spans_required`: there is nothing to code in it, but there is something to read.
     """
     conversations: list[Conversation] = []
     faults: list[Fault] = []
@@ -86,6 +93,8 @@ def check_items(items: Iterable[object], *, source: str | None = None, known_spa
     span_ids = set(known_span_ids)
     for position, raw in enumerate(items):
         found = list(_item_faults(raw, position, item_ids, span_ids))
+        if not spans_required:
+            found = [fault for fault in found if fault.rule != "item_without_span"]
         if found:
             faults += [Fault(**{**fault.as_dict(), "source": source}) for fault in found]
         else:

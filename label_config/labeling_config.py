@@ -11,6 +11,16 @@ from convolabel.native_regions import CONVERSATION, NOTE, UNIT
 from convolabel.units import UNSURE
 
 MOUNT_CLASS = "convolabel-mount"
+STOCK_CLASS = "convolabel-stock"
+STYLE = """
+.convolabel-stock { display: flex; gap: 24px; align-items: flex-start; }
+.convolabel-text { flex: 1 1 auto; min-width: 0; }
+.convolabel-answers { flex: 0 0 360px; position: sticky; top: 0; max-height: calc(100vh - 130px); overflow-y: auto; }
+.convolabel-text [class*="dialoguetext--"] { white-space: pre-wrap; }
+.convolabel-text [class*="time--"], .convolabel-text [class*="selectAllBtnWrapper--"] { display: none; }
+.convolabel-text .lsf-labels { display: none; }
+"""
+"""The stock interface: text left, answers beside it in view, white space as it is, no clock that knows nothing."""
 UNSURE_KEY = "0"
 NOTE_KEY = "ctrl+i"
 
@@ -19,19 +29,22 @@ def labeling_config(codebook: Codebook) -> str:
     """The labeling config as XML text. Deterministic: the same codebook gives the same bytes."""
     root = ElementTree.Element("View", className="convolabel")
     ElementTree.SubElement(root, "View", className=MOUNT_CLASS)
-    stock = ElementTree.SubElement(root, "View", className="convolabel-stock")
+    ElementTree.SubElement(root, "Style").text = STYLE
+    stock = ElementTree.SubElement(root, "View", className=STOCK_CLASS)
+    text = ElementTree.SubElement(stock, "View", className="convolabel-text")
     ElementTree.SubElement(
-        stock, "Paragraphs", name=CONVERSATION, value="$messages", layout="dialogue", nameKey="author", textKey="text"
+        text, "Paragraphs", name=CONVERSATION, value="$messages", layout="dialogue", nameKey="author", textKey="text"
     )
-    units = ElementTree.SubElement(stock, "ParagraphLabels", name=UNIT, toName=CONVERSATION)
+    units = ElementTree.SubElement(text, "ParagraphLabels", name=UNIT, toName=CONVERSATION)
     # maxUsages stops a rater from drawing spans: every task arrives with its units
     ElementTree.SubElement(units, "Label", value=UNIT, maxUsages="1", background="#9bb7ff")
+    answers = ElementTree.SubElement(stock, "View", className="convolabel-answers")
     taken: set[str] = set()
     for dimension in codebook.dimensions:
-        _choices(stock, dimension, taken)
-    ElementTree.SubElement(stock, "Header", value="Note", size="5")
+        _choices(answers, dimension, taken)
+    ElementTree.SubElement(answers, "Header", value="Note", size="5")
     ElementTree.SubElement(
-        stock,
+        answers,
         "TextArea",
         name=NOTE,
         toName=CONVERSATION,
@@ -54,7 +67,6 @@ def _choices(parent: ElementTree.Element, dimension: Dimension, taken: set[str])
         toName=CONVERSATION,
         perRegion="true",
         choice="single",
-        showInline="true",
         required="true",
         requiredMessage=f"{dimension.title}: every unit needs a category or unsure",
     )

@@ -2,8 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +86,9 @@ def create(study_file: Path, as_json: bool) -> None:
         }
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
         return
-    done = "Created" if created.is_new else f"Updated ({', '.join(created.changed)})" if created.changed else "Unchanged:"
+    done = (
+        "Created" if created.is_new else f"Updated ({', '.join(created.changed)})" if created.changed else "Unchanged:"
+    )
     click.echo(f"{done} project {created.project_id} at {created.url}")
     for email, password in created.passwords.items():
         click.echo(f"  new account {email}, password {password} (shown this once)")
@@ -126,8 +130,11 @@ def import_(study_file: Path, files: tuple[Path, ...], skip_invalid: bool, as_js
     }
     if as_json:
         faults = [fault.as_dict() for fault in checked.faults]
-        click.echo(json.dumps({**counts, "faults": faults, "not_imported": imported.refused}, ensure_ascii=False, indent=2))
+        reasons = [asdict(refused) for refused in imported.refused]
+        click.echo(json.dumps({**counts, "faults": faults, "not_imported": reasons}, ensure_ascii=False, indent=2))
     else:
+        for refused in imported.refused:
+            click.echo(f"Left out: {refused.reason}", err=True)
         click.echo(", ".join(f"{number} {name}" for name, number in counts.items()))
     return 2 if counts["refused"] else 0
 
@@ -144,20 +151,29 @@ def progress(study_file: Path, as_json: bool) -> None:
     with _connected(study) as connection:
         rows = progress_of(study, connection)
     if as_json:
-        click.echo(json.dumps({"progress": [row.as_dict() for row in rows]}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps({"progress": [asdict(row) for row in rows]}, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
     from rich.table import Table
 
+    from convolabel.decisions import Status
+
     table = Table("conversation", "rater", "decided", "status")
     for row in rows:
-        table.add_row(row.conversation_id, row.rater_name, f"{row.decided} of {row.total}", str(row.status))
+        status = "finished" if row.is_submitted and row.status is Status.DONE else row.status.replace("_", " ")
+        table.add_row(row.conversation_id, row.rater, f"{row.decided} of {row.total}", status)
     Console().print(table)
 
 
 @click.command()
 @_STUDY
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="votes.csv, .jsonl or .parquet")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="votes.csv, .jsonl or .parquet",
+)
 @click.option("--excel-safe", is_flag=True, help="Guard cells that a spreadsheet would take for a formula (CSV).")
 def export(study_file: Path, output: Path, excel_safe: bool) -> None:
     """Write the votes table: one row per rater, decided unit and dimension (docs/votes-table.md)."""
@@ -170,8 +186,8 @@ def export(study_file: Path, output: Path, excel_safe: bool) -> None:
         votes = export_votes(study, connection)
         written = write_votes(output, votes, excel_safe=excel_safe)
     click.echo(f"{written} votes in {output}")
-    for line in votes.report.lines():
-        click.echo(line, err=True)
+    for sentence in votes.report.sentences():
+        click.echo(sentence, err=True)
 
 
 @contextmanager
@@ -185,6 +201,20 @@ def _connected(study: "Study") -> "Iterator[Connection]":
         )
     with connect(study.label_studio.url, token) as connection:
         yield connection
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, plain lines otherwise; both on stderr, so that stdout stays the result's."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: click.echo(f"{doing}: {done} of {total}", err=True)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _faulty(checked: "Checked") -> str:

@@ -196,15 +196,17 @@ def _basic(login: dict[str, str]) -> str:
 
 def _create_study(demonstration: Demonstration, study: Study, logins: Logins) -> None:
     from importers import connect, create_study, import_conversations
+    from importers.copilot_backend import Credentials
 
-    connection = connect(f"http://{HOST}:{demonstration.port}", logins.token)
-    created = create_study(study, connection, copilot_login=("label-studio", logins.copilot_password))
-    if created.passwords:
-        logins.raters |= created.passwords
-        _save_logins(demonstration, logins)
-    with resources.as_file(resources.files("convolabel") / "sample" / "conversations.json") as path:
-        sample = read_conversations([path])
-    import_conversations(study, sample.conversations, connection)
+    credentials = Credentials("label-studio", logins.copilot_password)
+    with connect(f"http://{HOST}:{demonstration.port}", logins.token) as connection:
+        created = create_study(study, connection, copilot_credentials=credentials)
+        if created.passwords:
+            logins.raters |= created.passwords
+            _save_logins(demonstration, logins)
+        with resources.as_file(resources.files("convolabel") / "sample" / "conversations.json") as path:
+            sample = read_conversations([path])
+        import_conversations(study, sample.conversations, connection)
 
 
 def _summary(demonstration: Demonstration, study: Study, logins: Logins, seconds: float) -> str:
