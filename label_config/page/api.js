@@ -1,7 +1,10 @@
 /** The plugin's HTTP interface (docs/plugin-api.md) as typed calls. */
 
 export class ApiError extends Error {
-  /** `kind`: "network" | "server" | "busy" | "signed_out" | "not_found" | "conflict" | "stale_unit" | "unfinished" | "invalid" | "refused". */
+  /**
+   * `kind`: "network" | "server" | "busy" | "signed_out" | "not_found" | "conflict" | "stale_unit" | "unfinished" |
+   * "invalid" | "refused".
+   */
   constructor(kind, message, { status = 0, body = {}, retryAfter = null } = {}) {
     super(message);
     Object.assign(this, { name: "ApiError", kind, status, body, retryAfter });
@@ -52,7 +55,10 @@ export class Api {
   }
 
   suggestion(task, { span_id, rev }) {
-    return this.#call("POST", `tasks/${task}/units/${encodeURIComponent(span_id)}/suggestion`, { body: { rev }, timeout: 8000 });
+    return this.#call("POST", `tasks/${task}/units/${encodeURIComponent(span_id)}/suggestion`, {
+      body: { rev },
+      timeout: 8000,
+    });
   }
 
   finish(task) {
@@ -66,7 +72,11 @@ export class Api {
     let text;
     try {
       response = await this.#fetch(this.#root + path, {
-        method, headers, keepalive, credentials: "same-origin", cache: "no-store",
+        method,
+        headers,
+        keepalive,
+        credentials: "same-origin",
+        cache: "no-store",
         body: body === undefined ? undefined : JSON.stringify(body),
         signal: AbortSignal.timeout(timeout),
       });

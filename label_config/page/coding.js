@@ -1,12 +1,14 @@
 /**
- * One conversation being coded: joins the session, the save queue, the clock and the suggestions, and tells the view what
- * changed. It lives outside the DOM, so that Label Studio may replace the page's DOM at any time.
+ * One conversation being coded: joins the session, the save queue, the clock and the suggestions, and tells the view
+ * what changed. It lives outside the DOM, so that Label Studio may replace the page's DOM at any time.
  */
 
 import { Session, UNSURE, unitKey } from "./session.js";
 import { Suggestions } from "./suggestions.js";
 
 const NOTE_PAUSE = 800;
+/** Units somebody rushes through are not asked for, and the key press itself stays free of it. */
+const ASK_PAUSE = 30;
 
 const quoted = (text) => `“${text.length > 40 ? `${text.slice(0, 39)}…` : text}”`;
 
@@ -18,6 +20,7 @@ export class Coding {
   stage = "coding";
   #noteTimer = null;
   #noteUnit = null;
+  #askTimer = null;
   #put;
 
   /**
@@ -33,10 +36,17 @@ export class Coding {
     this.clock = clock;
     this.next = next;
     this.isStillRater = isStillRater;
-    this.#put = (unit) => save.put({
-      task: this.task, span_id: unit.span_id, rev: unit.rev, labels: unit.labels, note: unit.note, version: unit.version,
-      ms: clock.take(unitKey(unit)), copilot: { shown: unit.shown, accepted: unit.acceptedIn !== null },
-    });
+    this.#put = (unit) =>
+      save.put({
+        task: this.task,
+        span_id: unit.span_id,
+        rev: unit.rev,
+        labels: unit.labels,
+        note: unit.note,
+        version: unit.version,
+        ms: clock.take(unitKey(unit)),
+        copilot: { shown: unit.shown, accepted: unit.acceptedIn !== null },
+      });
     this.suggestions = new Suggestions({
       fetch: (unit) => api.suggestion(this.task, unit),
       arrived: (unit) => unit === this.session.current && this.#tell(),
@@ -64,14 +74,26 @@ export class Coding {
     const { session } = this;
     this.clock.enter(session.current && unitKey(session.current));
     if (!session.copilot || !session.current) return;
-    this.suggestions.want(session.current);
-    const ahead = session.nextUndecided();
+    clearTimeout(this.#askTimer);
+    this.#askTimer = setTimeout(() => this.#askForSuggestions(), ASK_PAUSE);
+  }
+
+  #askForSuggestions() {
+    const ahead = this.session.nextUndecided();
+    this.suggestions.want(this.session.current);
     if (ahead) this.suggestions.want(ahead);
   }
 
   get suggestion() {
     const { copilot, current } = this.session;
     return copilot && current ? this.suggestions.of(current) : [];
+  }
+
+  /** Which suggestion the accept key takes: the first one for the dimension that has the focus (-1: none). */
+  get primary() {
+    return this.suggestion.findIndex(
+      (suggestion) => this.session.suggestionDimension(suggestion)?.id === this.session.dimension,
+    );
   }
 
   // --- what a rater does
@@ -85,15 +107,23 @@ export class Coding {
         const category = session.focusedDimension.categories.find(({ key }) => key === command.key);
         return category ? this.choose(session.dimension, category.id) : false;
       }
-      case "unsure": return this.choose(session.dimension, UNSURE);
-      case "accept": return this.accept(0);
-      case "advance": return this.#move(() => session.advance());
+      case "unsure":
+        return this.choose(session.dimension, UNSURE);
+      case "accept":
+        return this.accept(this.primary);
+      case "advance":
+        return this.#move(() => session.advance());
       case "back":
-      case "previous": return this.#move(() => session.step(-1));
-      case "next": return this.#move(() => session.step(1));
-      case "dimension-left": return this.focusDimension(-1);
-      case "dimension-right": return this.focusDimension(1);
-      default: return false;
+      case "previous":
+        return this.#move(() => session.step(-1));
+      case "next":
+        return this.#move(() => session.step(1));
+      case "dimension-left":
+        return this.focusDimension(-1);
+      case "dimension-right":
+        return this.focusDimension(1);
+      default:
+        return false;
     }
   }
 
@@ -112,20 +142,12 @@ export class Coding {
   #decide(change) {
     if (this.stage !== "coding") return false;
     this.flushNote();
-    const { session } = this;
-    const blocking = session.blockedBy(session.current);
-    if (blocking) return this.#refuse(blocking);
     const outcome = change();
     if (!outcome) return false;
     this.#put(outcome.unit);
     if (outcome.advanced) this.#entered();
     this.#tell({ units: [outcome.unit], moved: outcome.advanced });
     return true;
-  }
-
-  #refuse(blocking) {
-    this.say(`Decide ${quoted(blocking.text)} first: later messages count once it is decided.`);
-    return this.goTo(blocking.span_id);
   }
 
   goTo(spanId) {
@@ -245,21 +267,28 @@ export class Coding {
     const unit = session.unit(write.span_id);
     const same = sameState(write, current);
     if (unit && unit.rev === current.rev) session.setUnit(unit, current);
-    if (!same) this.say(`This unit was changed elsewhere, for example in another tab; its state there is shown now. ${this.#lost(write)}`);
+    if (!same)
+      this.say(`This unit was changed elsewhere (in another tab?); its state there is shown now. ${this.#lost(write)}`);
     this.#tell({ units: unit ? [unit] : [] });
     // what was decided elsewhere may have brought further messages into view
     this.refetch();
   }
 
   async stale(writes) {
-    writes.forEach((write) => this.say(`A choice no longer applies because its unit was changed or must wait for an earlier one. ${this.#lost(write)}`));
+    writes.forEach((write) =>
+      this.say(`A choice no longer applies because the units of this conversation were changed. ${this.#lost(write)}`),
+    );
     await this.refetch();
   }
 
   #lost(write) {
     const unit = this.session.unit(write.span_id);
     const labels = Object.entries(write.labels).map(([dimension, label]) => this.session.labelName(dimension, label));
-    const parts = [unit && `Unit: ${quoted(unit.text)}`, `your choice: ${labels.join(", ") || "none"}`, write.note && `your note: “${write.note}”`];
+    const parts = [
+      unit && `Unit: ${quoted(unit.text)}`,
+      `your choice: ${labels.join(", ") || "none"}`,
+      write.note && `your note: “${write.note}”`,
+    ];
     return `${parts.filter(Boolean).join("; ")}.`;
   }
 

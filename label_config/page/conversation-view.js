@@ -18,7 +18,12 @@ export class ConversationView {
     this.#onPick = onPick;
     this.list = el("div", { class: "messages", role: "log", "aria-label": "Conversation", "aria-live": "off" });
     this.more = el("p", { class: "more", "data-testid": "more-messages" });
-    this.element = el("div", { class: "conversation", tabindex: "-1", onclick: (event) => this.#clicked(event) }, this.list, this.more);
+    this.element = el(
+      "div",
+      { class: "conversation", tabindex: "-1", onclick: (event) => this.#clicked(event) },
+      this.list,
+      this.more,
+    );
   }
 
   /** Build everything anew: at the first mount, and when the server's state replaced the local one. */
@@ -70,7 +75,10 @@ export class ConversationView {
     const [top, bottom] = [view.top + view.height * 0.12, view.top + view.height * 0.72];
     if (view.height === 0 || (box.top >= top && box.bottom <= bottom)) return;
     const calm = !smooth || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.element.scrollTo({ top: this.element.scrollTop + box.top - view.top - view.height * 0.3, behavior: calm ? "auto" : "smooth" });
+    this.element.scrollTo({
+      top: this.element.scrollTop + box.top - view.top - view.height * 0.3,
+      behavior: calm ? "auto" : "smooth",
+    });
   }
 
   revealCurrent() {
@@ -85,9 +93,13 @@ export class ConversationView {
     for (const index of new Set([before?.message, evidence?.message])) this.#rebuild(index);
   }
 
-  showMore(hidden) {
-    setText(this.more, hidden ? "Later messages appear when this message is decided." : "End of the conversation.");
-    setAttribute(this.more, "data-more", hidden);
+  showEnd({ moreMessages, complete, submitted }) {
+    const decided = complete && !submitted ? " Everything is decided: finish with Ctrl+Enter." : "";
+    setText(
+      this.more,
+      moreMessages ? "Later messages appear when this message is decided." : `End of the conversation.${decided}`,
+    );
+    setAttribute(this.more, "data-more", moreMessages);
   }
 
   #rebuild(index) {
@@ -107,14 +119,26 @@ export class ConversationView {
     const body = el("div", { class: "text", dir: "auto" }, ...this.#pieces(message, units));
     this.#bodies.set(message.index, body);
     const role = message.mediator ? "AI mediator" : message.role;
-    const head = el("div", { class: "who" },
+    const head = el(
+      "div",
+      { class: "who" },
       el("bdi", { class: "name" }, message.author),
       role && role !== message.author ? el("bdi", { class: "role" }, role) : null,
-      el("span", { class: "number", "aria-hidden": "true" }, String(message.index + 1)));
-    return el("article", {
-      class: "message", "data-message": message.index, "data-side": side, "data-hue": hue, "data-mediator": message.mediator,
-      "data-context": !message.labelable,
-    }, head, el("div", { class: "bubble" }, body));
+      el("span", { class: "number", "aria-hidden": "true" }, String(message.index + 1)),
+    );
+    return el(
+      "article",
+      {
+        class: "message",
+        "data-message": message.index,
+        "data-side": side,
+        "data-hue": hue,
+        "data-mediator": message.mediator,
+        "data-context": !message.labelable,
+      },
+      head,
+      el("div", { class: "bubble" }, body),
+    );
   }
 
   #voice({ speaker, mediator }) {
@@ -127,19 +151,26 @@ export class ConversationView {
   }
 
   #pieces(message, units) {
-    return segments(message.text, units).flatMap((piece) => (piece.span ? this.#unit(piece) : this.#text(message.index, piece)));
+    return segments(message.text, units).flatMap((piece) =>
+      piece.span ? this.#unit(piece) : this.#text(message.index, piece),
+    );
   }
 
   #text(index, piece) {
     const evidence = this.#evidence;
     if (evidence?.message !== index) return [document.createTextNode(piece.text)];
-    const part = ({ text, marked: on }) => (on ? el("mark", { class: "evidence", title: "Quoted by the suggestion" }, text) : text);
+    const part = ({ text, marked: on }) =>
+      on ? el("mark", { class: "evidence", title: "Quoted by the suggestion" }, text) : text;
     return marked(piece, evidence).map(part);
   }
 
   #unit(piece) {
     const unit = piece.span;
-    const mark = el("span", { class: "unit", "data-span-id": unit.span_id, role: "button", tabindex: "-1" }, ...this.#text(unit.message, piece));
+    const mark = el(
+      "span",
+      { class: "unit", "data-span-id": unit.span_id, role: "button", tabindex: "-1" },
+      ...this.#text(unit.message, piece),
+    );
     const chip = el("span", { class: "chip", "data-chip-for": unit.span_id, role: "img" });
     this.#units.set(unit.span_id, { mark, chip });
     this.refresh(unit);

@@ -1,8 +1,8 @@
 /** Building elements. Text reaches the page through text nodes and attributes only, never as HTML. */
 
 /**
- * `el("button", {class: "x", "data-y": 1, onclick: fn, disabled: false}, "text", node, null)`. Properties that are functions
- * become listeners; false, null and undefined leave an attribute out; true makes it empty.
+ * `el("button", {class: "x", "data-y": 1, onclick: fn, disabled: false}, "text", node, null)`. Properties that are
+ * functions become listeners; false, null and undefined leave an attribute out; true makes it empty.
  */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -16,7 +16,8 @@ export function el(tag, properties = {}, ...children) {
 
 export function setAttribute(element, name, value) {
   if (value === false || value === null || value === undefined) element.removeAttribute(name);
-  else if (element.getAttribute(name) !== String(value === true ? "" : value)) element.setAttribute(name, value === true ? "" : value);
+  else if (element.getAttribute(name) !== String(value === true ? "" : value))
+    element.setAttribute(name, value === true ? "" : value);
 }
 
 /** Set the text only when it differs: an unchanged node costs no layout and is not announced again. */

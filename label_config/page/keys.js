@@ -1,6 +1,12 @@
 /** Key press -> command. Pure: it reads an event and where the focus is, and decides nothing about the page's state. */
 
-const MOVES = { ArrowUp: "previous", ArrowDown: "next", Backspace: "back", ArrowLeft: "dimension-left", ArrowRight: "dimension-right" };
+const MOVES = {
+  ArrowUp: "previous",
+  ArrowDown: "next",
+  Backspace: "back",
+  ArrowLeft: "dimension-left",
+  ArrowRight: "dimension-right",
+};
 const LETTERS = { a: "accept", n: "note" };
 
 /**
@@ -9,6 +15,7 @@ const LETTERS = { a: "accept", n: "note" };
  */
 function character(event) {
   const { key, code = "" } = event;
+  if (/^Numpad\d$/.test(code)) return code.slice(6); // with NumLock off, too
   if (key.length !== 1) return key;
   if (/^[0-9a-z?]$/i.test(key)) return key.toLowerCase();
   if (!event.shiftKey && /^Digit\d$/.test(code)) return code.slice(5);
@@ -22,7 +29,8 @@ function character(event) {
  * `focus`: where the press lands. "page": nothing that takes keys itself; "control": a button or switch, which keeps
  * Enter and Space; "text": a field one types in; "dialog": the key help is open.
  * `categoryKeys`: the keys of the dimension that has the focus (a Set). They win over every letter but the reserved.
- * Commands: {type: "choose", key} | {type: "unsure" | "advance" | "accept" | "note" | "help" | "leave" | "finish" | a move}.
+ * Commands: {type: "choose", key} | {type: "unsure" | "advance" | "accept" | "note" | "help" | "leave" | "finish"} |
+ * {type: a move}.
  */
 export function keyCommand(event, { focus = "page", categoryKeys = new Set() } = {}) {
   if (event.isComposing || event.keyCode === 229) return null;
@@ -33,9 +41,9 @@ export function keyCommand(event, { focus = "page", categoryKeys = new Set() } =
   if (event.key === "Escape") return { type: "leave" };
   if (focus === "text" || focus === "dialog") return null;
   if (event.key === "Enter") return focus === "control" || event.repeat ? null : { type: "advance" };
-  if (event.key in MOVES) return { type: MOVES[event.key] };
-  if (event.repeat) return null;
   const char = character(event);
+  if (char in MOVES) return { type: MOVES[char] };
+  if (event.repeat) return null;
   if (char === "0") return { type: "unsure" };
   if (char === "?") return { type: "help" };
   if (char in LETTERS) return { type: LETTERS[char] };

@@ -1,6 +1,6 @@
 /**
- * Everything the page knows of Label Studio (1.23.2): where to mount, which task and annotation is open, how to keep its own
- * interface quiet, how to go on. Nothing else in this folder touches `Htx` or `dataManager`.
+ * Everything the page knows of Label Studio (1.23.2): where to mount, which task and annotation is open, how to keep
+ * its own interface quiet, how to go on. Nothing else in this folder touches `Htx` or `dataManager`.
  */
 
 const MOUNT = ".convolabel-mount";
@@ -25,7 +25,7 @@ export class LabelStudio {
   }
 
   /**
-   * Null: nothing to mount now. {mount, task}: the page belongs there. {mount, problem}: it cannot, for the reason given.
+   * Null: nothing to mount now. {mount, task}: the page belongs there. {mount, problem}: it cannot, for that reason.
    */
   place() {
     const mount = this.#window.document.querySelector(MOUNT);
@@ -65,8 +65,11 @@ export class LabelStudio {
   }
 
   /** Hide Label Studio's own controls and keep it from posting its own copy of the annotation over the rater's. */
-  quiet() {
+  quiet(mount) {
     this.#window.document.documentElement.classList.add(OPEN);
+    // what stands above differs between the label stream and Quick View; page.css takes it from the height
+    const top = `${Math.max(0, Math.round(mount.getBoundingClientRect().top + this.#window.scrollY))}px`;
+    if (mount.style.getPropertyValue("--convolabel-top") !== top) mount.style.setProperty("--convolabel-top", top);
     const annotation = this.#annotation;
     // its autosave is made anew after every selection; before that there is nothing to pause
     if (annotation?.autosave && !annotation.autosave.paused) annotation.pauseAutosave();

@@ -1,4 +1,4 @@
-/** Entry point, injected into Label Studio's pages: mounts the page wherever a labeling config of convolabel is open. */
+/** Entry point, injected into Label Studio's pages: mounts the page where a labeling config of convolabel is open. */
 
 import { Api } from "./api.js";
 import { el } from "./dom.js";
@@ -32,16 +32,25 @@ class Main {
   #opening = null; // task being opened
   #refused = new Map(); // task -> sentence: the stock interface stays
   #retryAt = 0;
+  #left = false; // the rater went elsewhere in Label Studio meanwhile
 
   async start() {
     const css = await fetch(new URL("./element.css", import.meta.url));
     await this.#sheet.replace(await css.text());
     customElements.define("convolabel-page", ConvolabelPage);
     this.#room = new Workroom({
-      api: this.#api, storage: this.#storage, prefs: this.#prefs, client: newClient(),
-      now: () => performance.now(), wallNow: () => Date.now(), random: Math.random,
-      setTimer: (run, delay) => setTimeout(run, delay), clearTimer: (timer) => clearTimeout(timer),
-      online: () => navigator.onLine, visible: () => document.visibilityState === "visible", next: () => this.#studio.next(),
+      api: this.#api,
+      storage: this.#storage,
+      prefs: this.#prefs,
+      client: newClient(),
+      now: () => performance.now(),
+      wallNow: () => Date.now(),
+      random: Math.random,
+      setTimer: (run, delay) => setTimeout(run, delay),
+      clearTimer: (timer) => clearTimeout(timer),
+      online: () => navigator.onLine,
+      visible: () => document.visibilityState === "visible",
+      next: () => this.#studio.next(),
     });
     this.#watch();
     this.#sync();
@@ -52,7 +61,10 @@ class Main {
     const soon = () => {
       if (due) return;
       due = true;
-      requestAnimationFrame(() => { due = false; this.#sync(); });
+      requestAnimationFrame(() => {
+        due = false;
+        this.#sync();
+      });
     };
     new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
     setInterval(() => this.#sync(), POLL);
@@ -62,7 +74,9 @@ class Main {
     addEventListener("pagehide", () => this.#room.setVisible(false));
     addEventListener("offline", () => this.#element?.coding.saveChanged());
     document.addEventListener("visibilitychange", () => this.#room.setVisible(document.visibilityState === "visible"));
-    addEventListener("beforeunload", (event) => { if (this.#room.wouldLose) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => {
+      if (this.#room.wouldLose) event.preventDefault();
+    });
   }
 
   #sync() {
@@ -70,20 +84,31 @@ class Main {
     if (!place) return this.#detach();
     const problem = place.problem ?? this.#refused.get(place.task);
     if (problem) return this.#leaveStock(place.mount, problem);
-    this.#studio.quiet();
+    this.#studio.quiet(place.mount);
     if (this.#element?.coding.task !== place.task) return this.#open(place);
-    if (this.#element.parentElement !== place.mount) place.mount.replaceChildren(this.#element);
+    if (this.#element.parentElement === place.mount) return;
+    const back = this.#left && ["finished", "all_done"].includes(this.#element.coding.stage);
+    this.#left = false;
+    place.mount.replaceChildren(this.#element);
+    if (back) this.#element.coding.reopen();
   }
 
   #detach() {
     if (this.#element?.isConnected) this.#element.remove();
+    this.#left = this.#element !== null;
     this.#studio.release();
   }
 
   #leaveStock(mount, problem) {
     this.#detach();
     if (mount.querySelector(".convolabel-notice")) return;
-    mount.replaceChildren(el("p", { class: "convolabel-notice", role: "status" }, `The convolabel page is not used here: ${problem}. Label Studio's own interface is shown.`));
+    mount.replaceChildren(
+      el(
+        "p",
+        { class: "convolabel-notice", role: "status" },
+        `The convolabel page is not used here: ${problem}. Label Studio's own interface is shown.`,
+      ),
+    );
   }
 
   async #open({ mount, task }) {
@@ -96,7 +121,12 @@ class Main {
       const coding = await this.#room.open(task);
       if (known) await coding.reopen();
       this.#element = document.createElement("convolabel-page");
-      this.#element.show(coding, { prefs: this.#prefs, sheet: this.#sheet, retry: () => this.#room.retry(), discard: () => this.#room.discardRefused() });
+      this.#element.show(coding, {
+        prefs: this.#prefs,
+        sheet: this.#sheet,
+        retry: () => this.#room.retry({ refused: true }),
+        discard: () => this.#room.discardRefused(),
+      });
     } catch (error) {
       if (!isOurs(error)) throw error;
       this.#failedToOpen(mount, task, error);
@@ -113,7 +143,10 @@ class Main {
       return this.#sync();
     }
     this.#retryAt = Date.now() + RETRY;
-    const text = error.kind === "signed_out" ? "You are signed out. Sign in again in another tab; this page then goes on." : `${error.message} Trying again…`;
+    const text =
+      error.kind === "signed_out"
+        ? "You are signed out. Sign in again in another tab; this page then goes on."
+        : `${error.message} Trying again…`;
     mount.replaceChildren(el("p", { class: "convolabel-notice", role: "status" }, text));
   }
 }

@@ -8,7 +8,9 @@ import { ConversationView } from "./conversation-view.js";
 import { el, setAttribute, setText } from "./dom.js";
 import { keyHelp } from "./key-help.js";
 import { focusKind, keyCommand } from "./keys.js";
-import { PanelView, saveSentence } from "./panel-view.js";
+import { NoticeStrip } from "./notice-strip.js";
+import { PanelView } from "./panel-view.js";
+import { saveSentence } from "./save-sentence.js";
 import { watchScheme } from "./scheme.js";
 
 const PASSING = /^(Tab|F\d+|Control|Shift|Alt|Meta|CapsLock|NumLock|ContextMenu|PrintScreen)$/;
@@ -20,23 +22,37 @@ export class ConvolabelPage extends HTMLElement {
   #panel;
   #help;
   #live;
+  #notices;
   #done;
   #cardOnScreen = false;
   #lastFocus = null;
   #undo = [];
 
-  /** `environment`: {prefs, retry(), discard(), sheet: CSSStyleSheet}. Call once, before the element is put into the page. */
+  /** `environment`: {prefs, retry(), discard(), sheet}. Call once, before the element is put into the page. */
   show(coding, environment) {
     this.#coding = coding;
     this.#environment = environment;
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [environment.sheet];
     this.#view = new ConversationView({ onPick: (spanId) => coding.goTo(spanId) });
-    this.#panel = new PanelView(coding.session, this.#actions(), { definitions: environment.prefs.get("definitions", false) });
+    this.#panel = new PanelView(coding.session, this.#actions(), {
+      definitions: environment.prefs.get("definitions", false),
+    });
     this.#help = keyHelp(coding.session);
+    this.#notices = new NoticeStrip((text) => coding.dismiss(text));
     this.#live = el("p", { class: "live", "aria-live": "polite", "data-testid": "live" });
     this.#done = el("div", { class: "done", hidden: true, "data-testid": "done" });
-    root.append(el("div", { class: "page" }, this.#view.element, this.#panel.element), this.#done, this.#help, this.#live);
+    root.append(
+      el(
+        "div",
+        { class: "page" },
+        el("main", { class: "reading" }, this.#notices.element, this.#view.element),
+        this.#panel.element,
+      ),
+      this.#done,
+      this.#help,
+      this.#live,
+    );
     setAttribute(this, "data-testid", "convolabel-page");
     setAttribute(this, "data-task", coding.task);
     this.#watchFocus(root);
@@ -54,14 +70,20 @@ export class ConvolabelPage extends HTMLElement {
     return {
       choose: (dimension, category) => coding.choose(dimension, category),
       accept: (index) => coding.accept(index),
+      enterNote: () => coding.session.stay(),
       typeNote: (text) => coding.typeNote(text),
       leaveNote: () => coding.flushNote(),
-      autoAdvance: (on) => { prefs.set("auto-advance", on); coding.setAutoAdvance(on); },
-      definitions: (on) => { prefs.set("definitions", on); this.#panel.showDefinitions(on); },
+      autoAdvance: (on) => {
+        prefs.set("auto-advance", on);
+        coding.setAutoAdvance(on);
+      },
+      definitions: (on) => {
+        prefs.set("definitions", on);
+        this.#panel.showDefinitions(on);
+      },
       finish: () => coding.finish(),
       retry,
       discard,
-      dismiss: (text) => coding.dismiss(text),
       help: () => this.#openHelp(),
       previous: () => coding.run({ type: "previous" }),
       next: () => coding.run({ type: "next" }),
@@ -73,13 +95,21 @@ export class ConvolabelPage extends HTMLElement {
   connectedCallback() {
     const onKey = (event) => this.#onKey(event);
     const onVisible = () => this.#noteShown();
-    const card = new IntersectionObserver(([entry]) => { this.#cardOnScreen = entry.isIntersecting; this.#noteShown(); }, { threshold: 0.5 });
+    const card = new IntersectionObserver(
+      ([entry]) => {
+        this.#cardOnScreen = entry.isIntersecting;
+        this.#noteShown();
+      },
+      { threshold: 0.5 },
+    );
     addEventListener("keydown", onKey, { capture: true });
     document.addEventListener("visibilitychange", onVisible);
-    if (this.#panel.card) card.observe(this.#panel.card);
+    if (this.#panel.card) card.observe(this.#panel.card.element);
     const unwatch = watchScheme((scheme) => setAttribute(this, "data-scheme", scheme));
     this.#undo = [
-      () => removeEventListener("keydown", onKey, { capture: true }), unwatch, () => card.disconnect(),
+      () => removeEventListener("keydown", onKey, { capture: true }),
+      unwatch,
+      () => card.disconnect(),
       () => document.removeEventListener("visibilitychange", onVisible),
     ];
     this.#view.revealCurrent();
@@ -94,8 +124,14 @@ export class ConvolabelPage extends HTMLElement {
 
   /** Label Studio may take the page out and put it back; the focus (a note being typed) comes back with it. */
   #watchFocus(root) {
-    root.addEventListener("focusin", (event) => { this.#lastFocus = event.target; });
-    root.addEventListener("focusout", () => queueMicrotask(() => { if (this.isConnected) this.#lastFocus = root.activeElement; }));
+    root.addEventListener("focusin", (event) => {
+      this.#lastFocus = event.target;
+    });
+    root.addEventListener("focusout", () =>
+      queueMicrotask(() => {
+        if (this.isConnected) this.#lastFocus = root.activeElement;
+      }),
+    );
   }
 
   // --- what changed
@@ -107,11 +143,13 @@ export class ConvolabelPage extends HTMLElement {
     else if (messages.length > 0) this.#view.append(messages);
     units.forEach((unit) => this.#view.refresh(unit));
     this.#view.setCurrent(session.current);
-    this.#view.showMore(session.moreMessages);
+    this.#view.showEnd(session);
     const save = coding.save.status;
     const suggestion = coding.suggestion;
-    this.#panel.update({ save, suggestion, stage: coding.stage, notices: coding.notices });
-    this.#view.showEvidence(evidenceOf(suggestion));
+    const primary = suggestion.length > 0 ? coding.primary : -1;
+    this.#panel.update({ save, suggestion, primary, stage: coding.stage });
+    this.#notices.update(coding.notices, session.submitted);
+    this.#view.showEvidence(evidenceOf(suggestion[primary] ?? suggestion[0]));
     setAttribute(this, "data-save-state", save.state);
     setAttribute(this, "data-stage", coding.stage);
     this.#announce(moved, save);
@@ -123,10 +161,13 @@ export class ConvolabelPage extends HTMLElement {
     const { current, units, total } = this.#coding.session;
     const trouble = ["error", "offline", "retrying"].includes(save.state);
     if (trouble) setText(this.#live, saveSentence(save));
-    else if (moved && current) setText(this.#live, `Unit ${current.order + 1} of ${Math.max(total, units.length)}: ${current.text}`);
+    else if (this.#coding.session.complete && !moved)
+      setText(this.#live, "Everything is decided. Finish with Control and Enter.");
+    else if (moved && current)
+      setText(this.#live, `Unit ${current.order + 1} of ${Math.max(total, units.length)}: ${current.text}`);
   }
 
-  /** A suggestion was shown when its card was painted, on screen, in a visible tab, and still belongs to the current unit. */
+  /** A suggestion was shown when its card was painted, on screen, in a visible tab, for the current unit. */
   #noteShown() {
     const { session, suggestion } = this.#coding;
     const seen = this.#cardOnScreen && document.visibilityState === "visible" && this.isConnected && !this.#help.open;
@@ -139,11 +180,28 @@ export class ConvolabelPage extends HTMLElement {
     if (!done || this.#done.dataset.stage === stage) return;
     this.#done.dataset.stage = stage;
     const finished = stage === "finished";
-    this.#done.replaceChildren(el("div", { class: "done-card", role: "status" },
-      el("div", { class: "tick", "aria-hidden": "true" }, "✓"),
-      el("h2", {}, finished ? "Conversation finished" : "All done"),
-      el("p", {}, finished ? "The next conversation is being opened." : "There is no further conversation for you right now. Thank you!"),
-      finished ? null : el("button", { type: "button", class: "quiet", onclick: () => this.#coding.revise() }, "Look at this conversation again")));
+    this.#done.replaceChildren(
+      el(
+        "div",
+        { class: "done-card", role: "status" },
+        el("div", { class: "tick", "aria-hidden": "true" }, "✓"),
+        el("h2", {}, finished ? "Conversation finished" : "All done"),
+        el(
+          "p",
+          {},
+          finished
+            ? "The next conversation is being opened."
+            : "There is no further conversation for you right now. Thank you!",
+        ),
+        finished
+          ? null
+          : el(
+              "button",
+              { type: "button", class: "quiet", onclick: () => this.#coding.revise() },
+              "Look at this conversation again",
+            ),
+      ),
+    );
   }
 
   // --- keys
@@ -171,7 +229,9 @@ export class ConvolabelPage extends HTMLElement {
 
   /** Fields and dialogs of Label Studio itself keep their keys. */
   #isForeign(target) {
-    return target instanceof Element && (focusKind(target) === "text" || target.closest('[role="dialog"], dialog') !== null);
+    return (
+      target instanceof Element && (focusKind(target) === "text" || target.closest('[role="dialog"], dialog') !== null)
+    );
   }
 
   #categoryKeys() {
@@ -192,8 +252,7 @@ export class ConvolabelPage extends HTMLElement {
   }
 }
 
-/** Where the primary suggestion's evidence stands, when it is a verbatim quote. */
-function evidenceOf(suggestions) {
-  const evidence = suggestions[0]?.evidence;
-  return evidence?.verbatim ? evidence : null;
+/** Where a suggestion's evidence stands, when it is a verbatim quote. */
+function evidenceOf(suggestion) {
+  return suggestion?.evidence?.verbatim ? suggestion.evidence : null;
 }

@@ -1,7 +1,9 @@
-/** The decision panel: what is to be decided, the co-pilot's suggestion, the categories, the note, the state of things. */
+/** The decision panel: what is to be decided, the suggestion, the categories, the note, and how things stand. */
 
 import { el, setAttribute, setText } from "./dom.js";
+import { saveSentence } from "./save-sentence.js";
 import { NOTE_LIMIT, UNSURE } from "./session.js";
+import { SuggestionCard } from "./suggestion-card.js";
 
 /** Beyond this many buttons a single column no longer fits one screen. */
 const ONE_COLUMN = 11;
@@ -11,14 +13,16 @@ export class PanelView {
   #actions;
   #categories = []; // {button, dimension, category}
   #fieldsets = new Map(); // dimension id -> element
-  #suggested = null; // the list the card shows now
   #noteUnit = null;
 
-  /** `actions`: {choose(dimension, category), accept(index), typeNote(text), leaveNote(), autoAdvance(on), definitions(on), finish(), retry(), discard(), dismiss(text), help(), previous(), next()}. */
+  /**
+   * `actions`: {choose(dimension, category), accept(index), enterNote(), typeNote(text), leaveNote(), autoAdvance(on),
+   * definitions(on), finish(), retry(), discard(), help(), previous(), next()}.
+   */
   constructor(session, actions, { definitions }) {
     this.#session = session;
     this.#actions = actions;
-    this.element = el("aside", { class: "panel", "aria-label": "Decision" }, this.#head(), this.#body(definitions), this.#foot());
+    this.element = el("aside", { class: "panel", "aria-label": "Decision" }, this.#head(), this.#body(), this.#foot());
     this.showDefinitions(definitions);
   }
 
@@ -28,91 +32,193 @@ export class PanelView {
     const { conversation, codebookTitle } = this.#session;
     this.progressText = el("span", { class: "progress-text", "data-testid": "progress" });
     this.bar = el("progress", { class: "bar", "aria-label": "Decided units" });
-    return el("header", { class: "head" },
-      el("div", { class: "title" },
+    return el(
+      "header",
+      { class: "head" },
+      el(
+        "div",
+        { class: "title" },
         el("h2", { title: codebookTitle }, el("bdi", {}, conversation.label)),
         this.progressText,
-        el("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Show keys", "data-testid": "help", onclick: this.#actions.help }, "?")),
-      this.bar);
+        el(
+          "button",
+          {
+            type: "button",
+            class: "icon",
+            title: "Keys (?)",
+            "aria-label": "Show keys",
+            "data-testid": "help",
+            onclick: this.#actions.help,
+          },
+          "?",
+        ),
+      ),
+      this.bar,
+    );
   }
 
-  #body(definitions) {
-    this.notices = el("div", { class: "notices" });
+  #body() {
     this.quote = el("blockquote", { class: "quote", dir: "auto", "data-testid": "unit-text" });
-    this.card = this.#session.copilot ? el("section", { class: "suggestion", "aria-label": "Suggestion", "data-testid": "suggestion-card" }) : null;
-    this.definitionSwitch = el("button", { type: "button", class: "quiet", "data-testid": "definitions", onclick: () => this.#actions.definitions(!this.definitions) });
-    return el("div", { class: "body" },
-      this.notices,
-      el("div", { class: "unit-head" }, this.quote),
-      this.card,
+    this.card = this.#session.copilot ? new SuggestionCard(this.#session, this.#actions.accept) : null;
+    this.definitionSwitch = el("button", {
+      type: "button",
+      class: "quiet",
+      "data-testid": "definitions",
+      onclick: () => this.#actions.definitions(!this.definitions),
+    });
+    return el(
+      "div",
+      { class: "body" },
+      this.quote,
+      this.card?.element,
       ...this.#session.dimensions.map((dimension, index) => this.#dimension(dimension, index)),
-      this.#noteField(definitions));
+      this.#noteField(),
+    );
   }
 
   #dimension(dimension, index) {
     const several = this.#session.dimensions.length > 1;
-    const buttons = [...dimension.categories, { id: UNSURE, name: "Unsure", key: "0", definition: "You cannot tell which category fits." }];
+    const buttons = [
+      ...dimension.categories,
+      { id: UNSURE, name: "Unsure", key: "0", definition: "You cannot tell which category fits." },
+    ];
     const columns = buttons.length > ONE_COLUMN || several ? 2 : 1;
-    const list = el("div", { class: "categories", "data-columns": columns }, ...buttons.map((category) => this.#category(dimension, category)));
+    const list = el(
+      "div",
+      { class: "categories", "data-columns": columns },
+      ...buttons.map((category) => this.#category(dimension, category)),
+    );
     const question = dimension.question || dimension.title;
-    const fieldset = el("div", { class: "dimension", role: "group", "aria-label": question, "data-dimension": dimension.id },
-      el("div", { class: "question" },
+    const fieldset = el(
+      "div",
+      { class: "dimension", role: "group", "aria-label": question, "data-dimension": dimension.id },
+      el(
+        "div",
+        { class: "question" },
         el("span", {}, several ? el("strong", {}, `${dimension.title} `) : null, question),
-        index === 0 ? this.definitionSwitch : null),
-      list);
+        index === 0 ? this.definitionSwitch : null,
+      ),
+      list,
+    );
     this.#fieldsets.set(dimension.id, fieldset);
     return fieldset;
   }
 
   #category(dimension, category) {
-    const button = el("button", {
-      type: "button", class: "category", "data-category": category.id, "data-dimension": dimension.id, "aria-pressed": "false",
-      title: category.definition ? `${category.name}: ${category.definition}` : category.name,
-      // picking with the mouse must not leave the focus on a button that Enter would press again for the next unit
-      onmousedown: (event) => event.preventDefault(),
-      onclick: () => this.#actions.choose(dimension.id, category.id),
-    },
-    el("kbd", {}, (category.key ?? "").toUpperCase()),
-    el("span", { class: "name" }, category.name),
-    el("span", { class: "definition" }, category.definition ?? ""));
+    const button = el(
+      "button",
+      {
+        type: "button",
+        class: "category",
+        "data-category": category.id,
+        "data-dimension": dimension.id,
+        "aria-pressed": "false",
+        title: category.definition ? `${category.name}: ${category.definition}` : category.name,
+        // picking with the mouse must not leave the focus on a button that Enter would press again for the next unit
+        onmousedown: (event) => event.preventDefault(),
+        onclick: () => this.#actions.choose(dimension.id, category.id),
+      },
+      el("kbd", {}, (category.key ?? "").toUpperCase()),
+      el("span", { class: "name" }, category.name),
+      el("span", { class: "definition" }, category.definition ?? ""),
+    );
     this.#categories.push({ button, dimension: dimension.id, category: category.id });
     return button;
   }
 
   #noteField() {
     this.note = el("textarea", {
-      class: "note", rows: "1", maxlength: NOTE_LIMIT, placeholder: "Note (N)", "aria-label": "Note on this unit", "data-testid": "note", dir: "auto",
-      oninput: () => { this.#fitNote(); this.#actions.typeNote(this.note.value); },
+      class: "note",
+      rows: "1",
+      maxlength: NOTE_LIMIT,
+      placeholder: "Note (N)",
+      "aria-label": "Note on this unit",
+      "data-testid": "note",
+      dir: "auto",
+      oninput: () => {
+        this.#fitNote();
+        this.note.scrollIntoView({ block: "nearest" });
+        this.#actions.typeNote(this.note.value);
+      },
+      onfocus: () => this.#actions.enterNote(),
       onblur: () => this.#actions.leaveNote(),
     });
     return this.note;
   }
 
   #foot() {
-    this.autoAdvance = el("input", { type: "checkbox", role: "switch", "data-testid": "auto-advance", onchange: () => this.#actions.autoAdvance(this.autoAdvance.checked) });
+    this.autoAdvance = el("input", {
+      type: "checkbox",
+      role: "switch",
+      "data-testid": "auto-advance",
+      onchange: () => this.#actions.autoAdvance(this.autoAdvance.checked),
+    });
     this.saveText = el("span", { class: "save-text", "data-testid": "save-state" });
     this.retryButton = el("button", { type: "button", class: "quiet", onclick: this.#actions.retry }, "Try again");
     this.discardButton = el("button", { type: "button", class: "quiet", onclick: this.#actions.discard }, "Discard it");
-    this.finishButton = el("button", { type: "button", class: "finish", "data-testid": "finish", title: "Ctrl+Enter", onclick: this.#actions.finish });
-    return el("footer", { class: "foot" },
-      el("div", { class: "save", role: "status" }, el("i", { class: "dot", "aria-hidden": "true" }), this.saveText, this.retryButton, this.discardButton),
-      el("div", { class: "row" },
-        el("button", { type: "button", class: "step", title: "Previous unit (Backspace or arrow up)", "aria-label": "Previous unit", onclick: this.#actions.previous }, "↑"),
-        el("button", { type: "button", class: "step", title: "Next unit (arrow down)", "aria-label": "Next unit", onclick: this.#actions.next }, "↓"),
-        el("label", { class: "switch", title: "After a decision go on to the next undecided unit" }, this.autoAdvance, el("span", {}, "Auto-advance")),
-        this.finishButton));
+    this.finishButton = el("button", {
+      type: "button",
+      class: "finish",
+      "data-testid": "finish",
+      title: "Ctrl+Enter",
+      onclick: this.#actions.finish,
+    });
+    return el(
+      "footer",
+      { class: "foot" },
+      el(
+        "div",
+        { class: "save", role: "status" },
+        el("i", { class: "dot", "aria-hidden": "true" }),
+        this.saveText,
+        this.retryButton,
+        this.discardButton,
+      ),
+      el(
+        "div",
+        { class: "row" },
+        el(
+          "button",
+          {
+            type: "button",
+            class: "step",
+            title: "Previous unit (Backspace or arrow up)",
+            "aria-label": "Previous unit",
+            onclick: this.#actions.previous,
+          },
+          "↑",
+        ),
+        el(
+          "button",
+          {
+            type: "button",
+            class: "step",
+            title: "Next unit (arrow down)",
+            "aria-label": "Next unit",
+            onclick: this.#actions.next,
+          },
+          "↓",
+        ),
+        el(
+          "label",
+          { class: "switch", title: "After a decision go on to the next undecided unit" },
+          this.autoAdvance,
+          el("span", {}, "Auto-advance"),
+        ),
+        this.finishButton,
+      ),
+    );
   }
 
   // --- bringing up to date
 
-  update({ save, suggestion, stage, notices }) {
+  update({ save, suggestion, primary, stage }) {
     const session = this.#session;
     this.#updateUnit(session.current);
-    this.#updateSuggestion(suggestion);
+    this.card?.update(suggestion, primary);
     this.#updateProgress(session.progress);
     this.#updateSave(save);
     this.#updateFinish(stage);
-    this.#updateNotices(notices);
     this.autoAdvance.checked = session.autoAdvance;
   }
 
@@ -122,7 +228,8 @@ export class PanelView {
       setAttribute(button, "aria-pressed", String(unit?.labels[dimension] === category));
     }
     const several = this.#fieldsets.size > 1;
-    for (const [id, fieldset] of this.#fieldsets) setAttribute(fieldset, "data-focused", several && id === this.#session.dimension);
+    for (const [id, fieldset] of this.#fieldsets)
+      setAttribute(fieldset, "data-focused", several && id === this.#session.dimension);
     const sameUnit = this.#noteUnit === unit;
     this.#noteUnit = unit;
     if (!unit || (sameUnit && this.note.getRootNode().activeElement === this.note)) return;
@@ -131,34 +238,11 @@ export class PanelView {
   }
 
   #fitNote() {
-    setAttribute(this.note, "rows", Math.min(4, Math.max(1, this.note.value.split("\n").length, Math.ceil(this.note.value.length / 52))));
-  }
-
-  /** The card keeps its place and looks the same whether there is none, none yet, or none to be shown. */
-  #updateSuggestion(suggestions) {
-    if (!this.card || this.#suggested === suggestions) return;
-    const wasEmpty = this.#suggested?.length === 0 && suggestions.length === 0;
-    this.#suggested = suggestions;
-    if (wasEmpty) return;
-    setAttribute(this.card, "data-empty", suggestions.length === 0);
-    const cards = suggestions.map((suggestion, index) => this.#suggestion(suggestion, index));
-    this.card.replaceChildren(...(cards.length > 0 ? cards : [el("p", { class: "none" }, "No suggestion for this unit")]));
-  }
-
-  #suggestion(suggestion, index) {
-    const dimension = this.#session.suggestionDimension(suggestion);
-    const evidence = suggestion.evidence;
-    return el("div", { class: "proposal", "data-suggestion": suggestion.label },
-      el("div", { class: "proposal-head" },
-        el("span", { class: "tag" }, index === 0 ? "Suggestion" : "Or"),
-        el("strong", {}, dimension ? this.#session.labelName(dimension.id, suggestion.label) : suggestion.label),
-        el("span", { class: "confidence", "data-level": suggestion.confidence }, `${suggestion.confidence} confidence`),
-        el("button", {
-          type: "button", class: "accept", "data-testid": index === 0 ? "accept" : "accept-second",
-          onmousedown: (event) => event.preventDefault(), onclick: () => this.#actions.accept(index),
-        }, index === 0 ? el("kbd", {}, "A") : null, "Accept")),
-      el("p", { class: "rationale", dir: "auto" }, suggestion.rationale),
-      evidence ? el("p", { class: "quotation" }, evidence.verbatim ? "Evidence: " : "Evidence (not verbatim): ", el("q", { dir: "auto" }, evidence.text)) : null);
+    setAttribute(
+      this.note,
+      "rows",
+      Math.min(4, Math.max(1, this.note.value.split("\n").length, Math.ceil(this.note.value.length / 52))),
+    );
   }
 
   #updateProgress({ decided, total }) {
@@ -179,35 +263,10 @@ export class PanelView {
     setText(this.finishButton, waiting ?? (submitted ? "Next conversation" : "Finish"));
   }
 
-  #updateNotices(notices) {
-    const submitted = this.#session.submitted ? ["You have finished this conversation. What you change here is still saved."] : [];
-    const all = [...submitted, ...notices];
-    if (this.notices.dataset.shown === all.join("\n")) return;
-    this.notices.dataset.shown = all.join("\n");
-    this.notices.replaceChildren(...all.map((text) => this.#notice(text, notices.includes(text))));
-  }
-
-  #notice(text, dismissable) {
-    const close = el("button", { type: "button", class: "icon", "aria-label": "Close this message", onclick: () => this.#actions.dismiss(text) }, "×");
-    return el("p", { class: "notice", "data-testid": dismissable ? "notice" : "submitted", role: dismissable ? "alert" : null }, el("span", {}, text), dismissable ? close : null);
-  }
-
   showDefinitions(on) {
     this.definitions = on;
     setAttribute(this.element, "data-definitions", on);
     setAttribute(this.definitionSwitch, "aria-pressed", String(on));
     setText(this.definitionSwitch, on ? "Hide definitions" : "Definitions");
   }
-}
-
-/** What the save state says. "Saved" only when the server has acknowledged everything. */
-export function saveSentence({ state, count, reason, kept }) {
-  const choices = count === 1 ? "1 choice" : `${count} choices`;
-  const lose = kept ? "" : " This browser keeps nothing: leave the page open until it says Saved.";
-  if (state === "saved") return "Saved";
-  if (state === "saving") return `Saving…${lose}`;
-  if (state === "offline") return kept ? `Offline – ${choices} kept here` : `Offline – ${choices} not saved yet.${lose}`;
-  if (state === "retrying") return `Not saved yet – retrying (${choices})${lose}`;
-  if (reason === "signed_out") return kept ? `You are signed out. Sign in again in another tab; your ${count} unsaved ${count === 1 ? "choice is" : "choices are"} kept in this browser.` : `You are signed out. Sign in again in another tab.${lose}`;
-  return `Not saved: ${reason}`;
 }

@@ -2,7 +2,7 @@
  * The save queue: brings every choice to the server exactly once and in order, whatever dies meanwhile.
  *
  * A write is immutable once it was sent: it is repeated with the same client and seq until the server answers, so that
- * the server recognises a repeat whose first reply was lost. Changes made meanwhile wait behind it and coalesce into one.
+ * the server recognises a repeat whose first reply was lost. Changes made meanwhile wait behind it and coalesce.
  * One request per conversation is in flight, so replies arrive in the order in which the server took the writes.
  */
 
@@ -44,14 +44,23 @@ export class SaveQueue {
   }
 
   /**
-   * The whole new state of a unit: {task, span_id, rev, labels, note, version, ms, copilot}. `version` is the one the change was
-   * made on; behind an unacknowledged write the reply to that one will tell it.
+   * The whole new state of a unit: {task, span_id, rev, labels, note, version, ms, copilot}. `version` is the one the
+   * change was made on; behind an unacknowledged write the reply to that one will tell it.
    */
   put({ version, ...state }) {
     const chain = this.#chain(state);
     if (chain.parked) this.#unpark(chain);
     const last = chain.writes.at(-1);
-    const write = { ...state, client: this.client, seq: (this.#seq += 1), at: this.#io.now(), sent: false, base: last ? null : version };
+    // `at` orders the writes of a unit over several loads of the page, even when the clock is set back
+    const at = Math.max(this.#io.now(), last ? last.at + 1 : 0);
+    const write = {
+      ...state,
+      client: this.client,
+      seq: (this.#seq += 1),
+      at,
+      sent: false,
+      base: last ? null : version,
+    };
     if (last && !last.sent && last.client === this.client) {
       chain.writes.pop();
       write.base = last.base;
@@ -68,7 +77,10 @@ export class SaveQueue {
     return [...this.#chains.values()].filter((chain) => chain.task === task).map((chain) => chain.writes.at(-1));
   }
 
-  /** {state: "saved"|"saving"|"retrying"|"offline"|"error", count, reason, kept}; `reason`: null, "signed_out" or a sentence. */
+  /**
+   * {state: "saved"|"saving"|"retrying"|"offline"|"error", count, reason, kept}: `count` units are not saved;
+   * `reason` is null, "signed_out" or a sentence; `kept` tells whether the browser keeps them.
+   */
   get status() {
     const chains = [...this.#chains.values()];
     const parked = chains.find((chain) => chain.parked);
@@ -88,11 +100,12 @@ export class SaveQueue {
     return this.#halted !== null;
   }
 
-  /** Try everything now: the network is back, the rater signed in again or asked for it. */
-  resume() {
+  /** Try again now: the network is back or the rater signed in again; with `refused`, also what the server refused. */
+  resume({ refused = false } = {}) {
     this.#halted = null;
     this.#mayReauthenticate = true;
-    for (const chain of this.#chains.values()) Object.assign(chain, { notBefore: 0, parked: null, stale: false });
+    for (const chain of this.#chains.values())
+      Object.assign(chain, { notBefore: 0, parked: refused ? null : chain.parked });
     this.#dispatch();
     this.listener.changed();
   }
@@ -146,7 +159,10 @@ export class SaveQueue {
 
   #wakeAt(time) {
     if (this.#timer !== null) this.#io.clearTimer(this.#timer);
-    const wake = () => { this.#timer = null; this.#dispatch(); };
+    const wake = () => {
+      this.#timer = null;
+      this.#dispatch();
+    };
     this.#timer = Number.isFinite(time) ? this.#io.setTimer(wake, Math.max(0, time - this.#io.now())) : null;
   }
 
@@ -155,7 +171,10 @@ export class SaveQueue {
     write.sent = true;
     this.#flying.add(chain.task);
     this.#keep(chain);
-    const { reply, error } = await this.#io.send(write).then((answer) => ({ reply: answer }), (problem) => ({ error: problem }));
+    const { reply, error } = await this.#io.send(write).then(
+      (answer) => ({ reply: answer }),
+      (problem) => ({ error: problem }),
+    );
     this.#flying.delete(chain.task);
     if (reply) this.#acknowledged(chain, write, reply);
     else await this.#failed(chain, error);
@@ -165,16 +184,21 @@ export class SaveQueue {
 
   #acknowledged(chain, write, reply) {
     chain.writes.shift();
-    this.#store.drop(write);
     this.#mayReauthenticate = true;
     Object.assign(chain, { attempt: 0, notBefore: 0 });
-    if (chain.writes.length === 0) this.#drop(chain);
-    else {
-      chain.writes[0].base = reply.unit.version;
-      this.#keep(chain);
-    }
+    const [next] = chain.writes;
+    if (next) this.#rebase(chain, next, reply.unit.version);
+    // only now: whenever the page dies, what is kept can be sent as it stands
+    this.#store.drop(write);
+    if (!next) this.#drop(chain);
     this.#wakeAll(chain.task);
-    this.listener.saved(write, reply, chain.writes.length === 0);
+    this.listener.saved(write, reply, !next);
+  }
+
+  #rebase(chain, write, version) {
+    write.base = version;
+    if (write.client === this.client) this.#keep(chain);
+    else this.#store.amend(write);
   }
 
   /** The server answers again, and an earlier decision may have made room for a later one. */
@@ -217,8 +241,8 @@ export class SaveQueue {
   }
 
   /**
-   * A unit the server calls stale may only be waiting for an earlier decision that is still on its way. When nothing of the
-   * conversation is on its way any more, the unit is really gone.
+   * A unit the server calls stale may only be waiting for an earlier decision that is still on its way. When nothing of
+   * the conversation is on its way any more, the unit is really gone.
    */
   #settleStale(task) {
     const chains = [...this.#chains.values()].filter((chain) => chain.task === task && !chain.parked);

@@ -1,4 +1,4 @@
-/** Light or dark: Label Studio's own choice (`data-color-scheme` on html or body) where it makes one, else the system's. */
+/** Light or dark: Label Studio's own choice (`data-color-scheme` on html or body) if any, else the system's. */
 
 export function watchScheme(onScheme) {
   const system = matchMedia("(prefers-color-scheme: dark)");

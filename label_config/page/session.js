@@ -31,8 +31,6 @@ export class Session {
     this.units = [];
     this.bySpan = null;
     this.moreMessages = task.more_messages;
-    // a reply that holds messages back tells that the future is hidden in this study
-    this.futureHidden = task.more_messages || (this.futureHidden ?? false);
     this.#take(task.messages, task.units, known);
     this.#decidedUnseen = Math.max(0, task.progress.decided - this.#decidedSeen());
     this.waitingForReveal = false;
@@ -55,12 +53,14 @@ export class Session {
         ...unit,
         text: slice(this.byIndex.get(unit.message).text, unit.start, unit.end),
         // a suggestion counts as shown only while no decision was ever made (design, section 8)
-        everLabelled: Object.keys(unit.labels).length > 0 || (known.get(unitKey(unit))?.everLabelled ?? false),
+        everDecided: this.isDecided(unit) || (known.get(unitKey(unit))?.everDecided ?? false),
         shown: known.get(unitKey(unit))?.shown ?? false,
         acceptedIn: known.get(unitKey(unit))?.acceptedIn ?? null,
       }));
     this.units = [...this.units, ...added].sort((a, b) => a.message - b.message || a.start - b.start);
-    this.units.forEach((unit, index) => { unit.order = index; });
+    this.units.forEach((unit, index) => {
+      unit.order = index;
+    });
     this.bySpan = new Map(this.units.map((unit) => [unit.span_id, unit]));
     return { messages: fresh, units: added };
   }
@@ -93,7 +93,11 @@ export class Session {
   /** Next undecided unit in reading order after `unit`; starts over at the top; null when all are decided. */
   nextUndecided(unit = this.current) {
     const after = this.units.slice(unit ? unit.order + 1 : 0);
-    return after.find((candidate) => !this.isDecided(candidate)) ?? this.units.find((u) => u !== unit && !this.isDecided(u)) ?? null;
+    return (
+      after.find((candidate) => !this.isDecided(candidate)) ??
+      this.units.find((u) => u !== unit && !this.isDecided(u)) ??
+      null
+    );
   }
 
   #openDimension(unit) {
@@ -117,6 +121,11 @@ export class Session {
     this.dimension = this.#openDimension(unit);
   }
 
+  /** Remain at the current unit (its note is being written), whatever the server brings. */
+  stay() {
+    this.waitingForReveal = false;
+  }
+
   step(by) {
     const to = this.current && this.units[this.current.order + by];
     if (to) this.goTo(to);
@@ -130,16 +139,6 @@ export class Session {
     else if (this.moreMessages) this.waitingForReveal = true;
     else return this.step(1);
     return Boolean(next);
-  }
-
-  /**
-   * The earlier unit that must be decided before `unit` can be, or null: where the future is hidden the server
-   * takes nothing for a message behind the first undecided one.
-   */
-  blockedBy(unit) {
-    if (!this.futureHidden) return null;
-    const first = this.#firstUndecided();
-    return first && first.message < unit.message ? first : null;
   }
 
   /**
@@ -165,17 +164,17 @@ export class Session {
     return { ...this.#label(this.current, labels, dimension.id), cleared: false };
   }
 
-  /** The dimension a suggested label answers: the focused one when it has the category, else the first that has. */
+  /** The dimension a suggestion answers: the one it names, else the first that has its label; null when none has. */
   suggestionDimension({ label, dimension: named }) {
-    const has = (dimension) => dimension.categories.some((category) => category.id === label);
-    if (named) return this.dimensions.find((dimension) => dimension.id === named && has(dimension)) ?? null;
-    return has(this.focusedDimension) ? this.focusedDimension : this.dimensions.find(has) ?? null;
+    const fits = ({ id, categories }) =>
+      (!named || id === named) && categories.some((category) => category.id === label);
+    return this.dimensions.find(fits) ?? null;
   }
 
   #label(unit, labels, dimension) {
     const taken = !(dimension in labels);
     unit.labels = labels;
-    unit.everLabelled ||= Object.keys(labels).length > 0;
+    unit.everDecided ||= this.isDecided(unit);
     this.waitingForReveal = false;
     if (taken) {
       this.dimension = dimension;
@@ -202,15 +201,14 @@ export class Session {
     return true;
   }
 
-  /** A suggestion for `unit` is on screen. It counts only before the first label. */
+  /** A suggestion for `unit` is on screen. It counts only before the first decision. */
   markShown(unit) {
-    if (!unit.everLabelled) unit.shown = true;
+    if (!unit.everDecided) unit.shown = true;
   }
 
   /** Take what an acknowledged write brought into view. Answers {messages, units, advanced}. */
   reveal(reply) {
     this.moreMessages = reply.more_messages;
-    this.futureHidden ||= reply.more_messages;
     this.total = reply.progress.total;
     const fresh = this.#take(reply.messages, reply.units);
     const decided = fresh.units.filter((unit) => this.isDecided(unit)).length;
@@ -223,7 +221,7 @@ export class Session {
   /** Take the server's state of one unit (after a conflict, or from unsaved writes kept in the browser). */
   setUnit(unit, { labels, note, version = unit.version }) {
     Object.assign(unit, { labels: { ...labels }, note, version });
-    unit.everLabelled ||= Object.keys(labels).length > 0;
+    unit.everDecided ||= this.isDecided(unit);
     if (unit === this.current) this.dimension = this.#openDimension(unit);
   }
 

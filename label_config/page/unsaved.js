@@ -9,8 +9,14 @@ const keyOf = (rater, write) =>
   PREFIX + [rater, write.task, write.span_id, write.rev, write.client].map(encodeURIComponent).join(":");
 
 const isWrite = (value) =>
-  value !== null && typeof value === "object" && typeof value.client === "string" && Number.isInteger(value.seq) &&
-  typeof value.span_id === "string" && value.labels !== null && typeof value.labels === "object" && "task" in value;
+  value !== null &&
+  typeof value === "object" &&
+  typeof value.client === "string" &&
+  Number.isInteger(value.seq) &&
+  typeof value.span_id === "string" &&
+  value.labels !== null &&
+  typeof value.labels === "object" &&
+  "task" in value;
 
 function parse(text) {
   try {
@@ -50,6 +56,17 @@ export class UnsavedStore {
       else this.#storage.setItem(key, JSON.stringify(rest));
     } catch {
       // a storage that cannot be written kept nothing either; a repeated write is recognised by the server
+    }
+  }
+
+  /** Keep the new form of `write`, which another load of the page left here, leaving that one's other writes alone. */
+  amend(write) {
+    try {
+      const key = keyOf(this.#rater, write);
+      const list = parse(this.#storage.getItem(key) ?? "[]").map((kept) => (kept.seq === write.seq ? write : kept));
+      if (list.length > 0) this.#storage.setItem(key, JSON.stringify(list));
+    } catch {
+      // what is kept stays as it was
     }
   }
 

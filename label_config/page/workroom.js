@@ -1,4 +1,4 @@
-/** All conversations a rater works on in one load of the page: one API, one save queue per rater, one state per conversation. */
+/** All conversations of one load of the page: one API, one save queue per rater, one state per conversation. */
 
 import { Clock } from "./clock.js";
 import { Coding } from "./coding.js";
@@ -11,7 +11,8 @@ export class Workroom {
   #opened = new Map(); // task -> Coding
 
   /**
-   * `env`: {api, storage, now(), wallNow(), random(), setTimer, clearTimer, online(), visible(), client, prefs, next()}.
+   * `env`: {api, storage, prefs, client, next(), visible(), online(), now(), wallNow(), random(), setTimer, clearTimer}:
+   * `now` never goes back, `wallNow` is comparable between loads of the page.
    */
   constructor(env) {
     this.#env = env;
@@ -38,7 +39,13 @@ export class Workroom {
     const reply = await api.task(task);
     const save = this.#queue(reply.rater);
     const coding = new Coding({
-      reply, api, save, next, clock: this.clock, autoAdvance: prefs.get("auto-advance", true), isStillRater: () => this.#isStill(reply.rater),
+      reply,
+      api,
+      save,
+      next,
+      clock: this.clock,
+      autoAdvance: prefs.get("auto-advance", true),
+      isStillRater: () => this.#isStill(reply.rater),
     });
     this.#opened.set(task, coding);
     save.start();
@@ -57,7 +64,13 @@ export class Workroom {
       rater,
       client,
       io: {
-        send: (write) => api.putUnit(write), storage, now: wallNow, random, setTimer, clearTimer, online,
+        send: (write) => api.putUnit(write),
+        storage,
+        now: wallNow,
+        random,
+        setTimer,
+        clearTimer,
+        online,
         reauthenticate: () => this.#isStill(rater),
       },
       listener: {
@@ -84,17 +97,19 @@ export class Workroom {
     return true;
   }
 
-  /** Try again whatever waits: on the `online` event, when the tab comes back, and on the rater's wish. */
-  async retry() {
+  /** Try again what waits; with `refused` (the rater's wish), also what the server refused. */
+  async retry({ refused = false } = {}) {
     for (const [rater, queue] of this.#queues) {
       if (queue.isHalted && !(await this.#isStill(rater))) continue;
-      queue.resume();
+      queue.resume({ refused });
     }
   }
 
   /** Give up what the server refused for good, and show its state again. */
   async discardRefused() {
-    const tasks = new Set([...this.#queues.values()].flatMap((queue) => queue.discardRefused()).map(({ task }) => task));
+    const tasks = new Set(
+      [...this.#queues.values()].flatMap((queue) => queue.discardRefused()).map(({ task }) => task),
+    );
     await Promise.all([...tasks].map((task) => this.#opened.get(task)?.refetch()));
   }
 
