@@ -73,7 +73,7 @@ class LabelStudioServer:
     def stop(self) -> None:
         """Ends the server as a service manager would, and makes sure of it."""
         process, self._process = self._process, None
-        if process is None:
+        if process is None or process.poll() is not None:
             return
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -84,10 +84,10 @@ class LabelStudioServer:
 
     def kill(self) -> None:
         """A crash: no warning, nothing is finished."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
+        process, self._process = self._process, None
+        if process is not None and process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def restart(self) -> None:
         self.stop()

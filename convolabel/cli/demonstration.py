@@ -133,12 +133,12 @@ def _write_study_file(demonstration: Demonstration) -> None:
 
 @contextmanager
 def _stopping_on_signals() -> Iterator[None]:
-    """SIGTERM and a closed terminal stop the demo as Ctrl-C does."""
+    """SIGTERM and a closed terminal stop the demo as Ctrl-C does; so does SIGINT where a shell had it ignored."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {name: signal.signal(getattr(signal, name), stop) for name in names}
     try:
         yield

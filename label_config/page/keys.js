@@ -26,8 +26,8 @@ function character(event) {
 /**
  * The command of a key press, or null when the key is not ours.
  *
- * `focus`: where the press lands. "page": nothing that takes keys itself; "control": a button or switch, which keeps
- * Enter and Space; "text": a field one types in; "dialog": the key help is open.
+ * `focus`: where the press lands. "page": nothing that takes keys itself; "control": a button, which keeps Enter and
+ * Space; "text": a field one types in; "dialog": the key help is open.
  * `categoryKeys`: the keys of the dimension that has the focus (a Set). They win over every letter but the reserved.
  * Commands: {type: "choose", key} | {type: "unsure" | "advance" | "accept" | "note" | "help" | "leave" | "finish"} |
  * {type: a move}.
@@ -55,6 +55,8 @@ export function focusKind(element) {
   if (!element || !element.tagName) return "page";
   const tag = element.tagName.toLowerCase();
   if (element.isContentEditable || tag === "textarea" || tag === "select") return "text";
-  if (tag === "input") return ["checkbox", "radio", "button", "submit"].includes(element.type) ? "control" : "text";
+  // of all keys a switch wants only Space, which is never ours
+  if (tag === "input" && ["checkbox", "radio"].includes(element.type)) return "page";
+  if (tag === "input") return ["button", "submit"].includes(element.type) ? "control" : "text";
   return tag === "button" || tag === "summary" || tag === "a" ? "control" : "page";
 }

@@ -80,6 +80,19 @@ export class LabelStudio {
     this.#window.document.documentElement.classList.remove(OPEN);
   }
 
+  /** Whether the rater's history in Label Studio has a conversation before and after the open one. */
+  get history() {
+    return { previous: this.#store?.canGoPrevTask === true, next: this.#store?.canGoNextTask === true };
+  }
+
+  openPrevious() {
+    this.#store.prevTask();
+  }
+
+  openNext() {
+    this.#store.nextTask();
+  }
+
   /** Open the next conversation. Answers whether there was one. */
   async next() {
     const stream = this.#window.dataManager?.lsf;

@@ -86,6 +86,7 @@ class Main {
     if (problem) return this.#leaveStock(place.mount, problem);
     this.#studio.quiet(place.mount);
     if (this.#element?.coding.task !== place.task) return this.#open(place);
+    this.#element.showHistory(this.#studio.history);
     if (this.#element.parentElement === place.mount) return;
     const back = this.#left && ["finished", "all_done"].includes(this.#element.coding.stage);
     this.#left = false;
@@ -126,6 +127,8 @@ class Main {
         sheet: this.#sheet,
         retry: () => this.#room.retry({ refused: true }),
         discard: () => this.#room.discardRefused(),
+        openPrevious: () => this.#studio.openPrevious(),
+        openNext: () => this.#studio.openNext(),
       });
     } catch (error) {
       if (!isOurs(error)) throw error;

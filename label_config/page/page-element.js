@@ -28,7 +28,7 @@ export class ConvolabelPage extends HTMLElement {
   #lastFocus = null;
   #undo = [];
 
-  /** `environment`: {prefs, retry(), discard(), sheet}. Call once, before the element is put into the page. */
+  /** `environment`: {prefs, retry(), discard(), openPrevious(), openNext(), sheet}. Call once, before the element is put into the page. */
   show(coding, environment) {
     this.#coding = coding;
     this.#environment = environment;
@@ -64,9 +64,14 @@ export class ConvolabelPage extends HTMLElement {
     return this.#coding;
   }
 
+  /** `history`: {previous, next}: whether there is a conversation to go to. */
+  showHistory(history) {
+    this.#panel.showHistory(history);
+  }
+
   #actions() {
     const coding = this.#coding;
-    const { prefs, retry, discard } = this.#environment;
+    const { prefs, retry, discard, openPrevious, openNext } = this.#environment;
     return {
       choose: (dimension, category) => coding.choose(dimension, category),
       accept: (index) => coding.accept(index),
@@ -84,6 +89,8 @@ export class ConvolabelPage extends HTMLElement {
       finish: () => coding.finish(),
       retry,
       discard,
+      openPrevious,
+      openNext,
       help: () => this.#openHelp(),
       previous: () => coding.run({ type: "previous" }),
       next: () => coding.run({ type: "next" }),

@@ -17,7 +17,7 @@ export class PanelView {
 
   /**
    * `actions`: {choose(dimension, category), accept(index), enterNote(), typeNote(text), leaveNote(), autoAdvance(on),
-   * definitions(on), finish(), retry(), discard(), help(), previous(), next()}.
+   * definitions(on), finish(), retry(), discard(), help(), previous(), next(), openPrevious(), openNext()}.
    */
   constructor(session, actions, { definitions }) {
     this.#session = session;
@@ -26,12 +26,27 @@ export class PanelView {
     this.showDefinitions(definitions);
   }
 
+  /** The way to conversations coded before; both buttons are there as soon as one of them leads somewhere. */
+  showHistory({ previous, next }) {
+    for (const [button, leads] of [
+      [this.previousConversation, previous],
+      [this.nextConversation, next],
+    ]) {
+      button.hidden = !previous && !next;
+      button.disabled = !leads;
+    }
+  }
+
   // --- building, once per conversation
 
   #head() {
     const { conversation, codebookTitle } = this.#session;
     this.progressText = el("span", { class: "progress-text", "data-testid": "progress" });
     this.bar = el("progress", { class: "bar", "aria-label": "Decided units" });
+    const { openPrevious, openNext } = this.#actions;
+    this.previousConversation = iconButton("‹", "Previous conversation", "previous-conversation", openPrevious);
+    this.nextConversation = iconButton("›", "Next conversation", "next-conversation", openNext);
+    this.showHistory({ previous: false, next: false });
     return el(
       "header",
       { class: "head" },
@@ -40,18 +55,9 @@ export class PanelView {
         { class: "title" },
         el("h2", { title: codebookTitle }, el("bdi", {}, conversation.label)),
         this.progressText,
-        el(
-          "button",
-          {
-            type: "button",
-            class: "icon",
-            title: "Keys (?)",
-            "aria-label": "Show keys",
-            "data-testid": "help",
-            onclick: this.#actions.help,
-          },
-          "?",
-        ),
+        this.previousConversation,
+        this.nextConversation,
+        iconButton("?", "Keys (?)", "help", this.#actions.help),
       ),
       this.bar,
     );
@@ -269,4 +275,13 @@ export class PanelView {
     setAttribute(this.definitionSwitch, "aria-pressed", String(on));
     setText(this.definitionSwitch, on ? "Hide definitions" : "Definitions");
   }
+}
+
+function iconButton(sign, name, testId, onclick) {
+  const onmousedown = (event) => event.preventDefault();
+  return el(
+    "button",
+    { type: "button", class: "icon", title: name, "aria-label": name, "data-testid": testId, onmousedown, onclick },
+    sign,
+  );
 }

@@ -171,6 +171,12 @@ export class Session {
     return this.dimensions.find(fits) ?? null;
   }
 
+  /** Whether a quotation is the current unit, no more and no less. */
+  isCurrentUnit({ message, start, end }) {
+    const { current } = this;
+    return message === current.message && start === current.start && end === current.end;
+  }
+
   #label(unit, labels, dimension) {
     const taken = !(dimension in labels);
     unit.labels = labels;

@@ -76,7 +76,7 @@ export class SuggestionCard {
         button,
       ),
       el("p", { class: "rationale", dir: "auto", title: rationale }, rationale),
-      evidence
+      evidence && !this.#session.isCurrentUnit(evidence)
         ? el(
             "p",
             { class: "quotation" },

@@ -55,7 +55,9 @@ def test_nothing_of_the_future_or_of_another_rater_reaches_the_browser(rated: Ra
             ana.page.wait_for_timeout(1500)
             html += ana.page.content()
         bodies = [
-            ana.page.evaluate("path => fetch(path).then(reply => reply.text())", path.format(task=task, project=rated.project))
+            ana.page.evaluate(
+                "path => fetch(path).then(reply => reply.text())", path.format(task=task, project=rated.project)
+            )
             for path in APIS
         ]
         received = html + "".join(bodies) + "".join(body for _, body in ana.received)

@@ -21,7 +21,9 @@ def test_a_conversation_is_coded_in_the_stock_interface(tmp_path: Path, browser:
     with LabelStudioServer(data, plugin=True) as with_plugin:
         made = study("stock-study", with_plugin.url, None)
         with connect(with_plugin.url, with_plugin.token) as manager:
-            create_study(made, manager, passwords={"ana@example.com": "ana-password-1", "ben@example.com": "ben-password-1"})
+            create_study(
+                made, manager, passwords={"ana@example.com": "ana-password-1", "ben@example.com": "ben-password-1"}
+            )
             import_conversations(made, [each for each in conversations() if each.id == FIRST["id"]], manager)
     with LabelStudioServer(data, plugin=False) as stock, rater(browser, stock.url) as ana:
         ana.sign_in("ana@example.com", "ana-password-1")

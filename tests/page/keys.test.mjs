@@ -90,7 +90,9 @@ test("where a key lands", () => {
   const element = (tagName, more = {}) => ({ tagName, ...more });
   assert.equal(focusKind(element("TEXTAREA")), "text");
   assert.equal(focusKind(element("INPUT", { type: "text" })), "text");
-  assert.equal(focusKind(element("INPUT", { type: "checkbox" })), "control");
+  assert.equal(focusKind(element("INPUT", { type: "submit" })), "control");
+  // Enter after a click on the auto-advance switch still goes on to the next unit
+  assert.equal(focusKind(element("INPUT", { type: "checkbox" })), "page");
   assert.equal(focusKind(element("DIV", { isContentEditable: true })), "text");
   assert.equal(focusKind(element("BUTTON")), "control");
   assert.equal(focusKind(element("BODY")), "page");
