@@ -1,57 +1,188 @@
 """Commands on tables of votes: convolabel's own and foreign ones."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import click
 
+from convolabel.errors import MissingExtraError
 from convolabel.votes_table import RATER_COLUMN, UNIT_COLUMNS, VALUE_COLUMN
 
+Command = Callable[..., None]
 
-@click.command()
-@click.argument("table", type=click.Path(path_type=Path))
-@click.option(
-    "--unit", multiple=True, help=f"Column that names the unit; repeatable. [default: {', '.join(UNIT_COLUMNS)}]"
+_TABLE_OPTIONS = (
+    click.argument("table", type=click.Path(path_type=Path)),
+    click.option(
+        "--unit", multiple=True, help=f"Column that names the unit; repeatable. [default: {', '.join(UNIT_COLUMNS)}]"
+    ),
+    click.option("--rater", default=RATER_COLUMN, show_default=True, help="Column that names the rater."),
+    click.option("--value", default=VALUE_COLUMN, show_default=True, help="Column that holds the category."),
+    click.option("--conversation", help="Column that names the conversation. [default: conversation_id]"),
+    click.option("--role", help="Column of the speaker's role. [default: speaker_role]"),
+    click.option("--message", help="Column that names the message. [default: message_id]"),
+    click.option("--time", help="Column of the milliseconds before the first decision. [default: time_ms]"),
+    click.option("--dimension", help="Only this dimension of the codebook."),
+    click.option("--missing", multiple=True, help="A value that means no vote, for example n/a; repeatable."),
 )
-@click.option("--rater", default=RATER_COLUMN, show_default=True, help="Column that names the rater.")
-@click.option("--value", default=VALUE_COLUMN, show_default=True, help="Column that holds the category.")
-@click.option("--dimension", help="Only this dimension of the codebook.")
-@click.option(
+_OUTPUT_OPTIONS = (
+    click.option(
+        "--csv", "folder", type=click.Path(path_type=Path), help="Also write every table as CSV into a folder."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+)
+_UNSURE = click.option(
     "--unsure",
     type=click.Choice(["missing", "category"]),
     default="missing",
     show_default=True,
     help="Whether an unsure vote is left out or is a category of its own.",
 )
-@click.option("--missing", multiple=True, help="A value that means no vote, for example n/a; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+# The defaults of the numbers are those of the Python functions.
+_DRAWS = click.option("--draws", type=click.IntRange(min=0), help="Bootstrap draws over conversations. [default: 1000]")
+_SEED = click.option("--seed", type=click.IntRange(min=0), help="Seed of everything drawn; the output names it.")
+
+
+def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@click.command()
+@_options(*_TABLE_OPTIONS)
+@click.option(
+    "--level",
+    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+    default="nominal",
+    show_default=True,
+    help="Level of measurement; above nominal, values are numbers.",
+)
+@click.option("--order", multiple=True, help="A value of an ordinal scale, from the lowest up; repeatable.")
+@click.option("--distance", type=click.Path(path_type=Path), help="CSV with a distance for every two values.")
+@_options(_UNSURE)
+@click.option(
+    "--who", type=click.Choice(["humans", "all"]), default="humans", show_default=True, help="Raters of the parts."
+)
+@_options(_DRAWS, _SEED, *_OUTPUT_OPTIONS)
 def agreement(
     table: Path,
-    unit: tuple[str, ...],
-    rater: str,
-    value: str,
-    dimension: str | None,
-    unsure: str,
-    missing: tuple[str, ...],
+    distance: Path | None,
+    draws: int | None,
+    seed: int | None,
+    folder: Path | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Krippendorff's alpha (nominal) of a table of votes.
+    """Krippendorff's alpha with intervals: overall, per category, role, rater, pair, arm, block.
 
     TABLE is an export of convolabel or any table with one row per vote (.csv, .jsonl, .parquet).
     """
-    from evaluators import agreement as measure
-    from evaluators import agreement_text
-
-    found = measure(
-        table,
-        unit=unit or UNIT_COLUMNS,
-        rater=rater,
-        value=value,
-        dimension=dimension,
-        unsure="category" if unsure == "category" else "missing",
-        missing=missing,
+    evaluators = _evaluators()
+    votes = _load(table, options)
+    distances = evaluators.read_distances(distance) if distance else None
+    _show(
+        evaluators.agreement(votes, distances=distances, **options, **_given(draws=draws, seed=seed)), folder, as_json
     )
+
+
+@click.command()
+@_options(*_TABLE_OPTIONS)
+@click.option(
+    "--fast",
+    "fast_ms",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="Milliseconds below which a decision is counted as fast.",
+)
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Decisions per point of the learning curve.",
+)
+@_options(*_OUTPUT_OPTIONS)
+def times(table: Path, folder: Path | None, as_json: bool, **options: Any) -> None:
+    """Time on task: first decisions per rater, category, place and conversation; learning; fast ones.
+
+    TABLE is an export of convolabel or any table with one row per vote (.csv, .jsonl, .parquet).
+    """
+    evaluators = _evaluators()
+    votes = _load(table, options)
+    _show(evaluators.times(votes, **options), folder, as_json)
+
+
+@click.command()
+@_options(*_TABLE_OPTIONS)
+@_options(_UNSURE)
+@click.option(
+    "--by",
+    type=click.Choice(["arm", "shown"]),
+    default="arm",
+    show_default=True,
+    help="Compare arms as drawn, or only suggestions on screen in time.",
+)
+@click.option(
+    "--control-unit",
+    type=click.Choice(["rater_span", "span"]),
+    help="For what the arms were drawn. [default: told by the table]",
+)
+@_options(_DRAWS)
+@click.option("--redraws", type=click.IntRange(min=0), help="Redrawings of the arms for p-values. [default: 1000]")
+@_options(_SEED, *_OUTPUT_OPTIONS)
+def copilot(
+    table: Path,
+    draws: int | None,
+    redraws: int | None,
+    seed: int | None,
+    folder: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """The co-pilot's effect: units with the suggestion shown against units where it was withheld.
+
+    TABLE is an export of convolabel (.csv, .jsonl, .parquet).
+    """
+    evaluators = _evaluators()
+    votes = _load(table, options)
+    numbers = _given(draws=draws, redraws=redraws, seed=seed)
+    _show(evaluators.copilot_effect(votes, **options, **numbers), folder, as_json)
+
+
+def _evaluators() -> ModuleType:
+    try:
+        import numpy  # noqa: F401
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("The analysis of votes", "evaluators") from None
+    import evaluators
+
+    return evaluators
+
+
+def _load(table: Path, options: dict[str, Any]) -> Any:
+    """The votes; takes the options about the table out of `options`."""
+    names = ("unit", "rater", "value", "conversation", "role", "message", "time", "dimension", "missing")
+    of_table = {name: options.pop(name) for name in names}
+    return _evaluators().load_votes(table, **{**of_table, "unit": of_table["unit"] or UNIT_COLUMNS})
+
+
+def _given(**numbers: int | None) -> dict[str, Any]:
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def _show(result: Any, folder: Path | None, as_json: bool) -> None:
+    if folder:
+        result.write(folder)
     if as_json:
-        click.echo(json.dumps({"agreement": [each.as_dict() for each in found]}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(result.as_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
-        click.echo(agreement_text(found))
+        click.echo(result.text())

@@ -60,7 +60,7 @@ class LLMClient:
         """The same client for one run: its usage, its stop signal and, unless the client has one, its cache."""
         return LLMClient(
             self.provider,
-            cache=self.cache or cache,
+            cache=cache if self.cache is None else self.cache,
             limiter=self.limiter,
             usage=usage,
             retries=self.retries,

@@ -1,10 +1,9 @@
 """Clients by a model's name, with ConvoKit's names and parameters (evaluator spec, "LLM clients")."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convolabel.llm.adapters import TextSourceProvider
-from convolabel.llm.cache import AnswerCache
 from convolabel.llm.client import LLMClient
 from convolabel.llm.completion import Provider
 from convolabel.llm.errors import UnknownProvider
@@ -13,6 +12,9 @@ from convolabel.llm.limiter import Limiter
 from convolabel.llm.openai_provider import OpenAIProvider
 from convolabel.llm.retries import RetryPolicy
 from convolabel.llm.usage import Usage
+
+if TYPE_CHECKING:
+    from convolabel.llm.cache import AnswerCache
 
 _OPENAI = re.compile(r"gpt|chatgpt|o[134](?:$|[-.:])")
 _GEMINI = re.compile(r"(?:models/)?gemini")
@@ -42,7 +44,7 @@ def get_eval_llm_client(
     base_url: str | None = None,
     api_key: str | None = None,
     timeout: float = 180.0,
-    cache: AnswerCache | None = None,
+    cache: "AnswerCache | None" = None,
     limiter: Limiter | None = None,
     usage: Usage | None = None,
 ) -> LLMClient:

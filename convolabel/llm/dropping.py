@@ -33,13 +33,6 @@ class SentParameters:
                 self.notes.append(f"{self._model} refuses the parameter {name}; it was left out.")
         return True
 
-    def replace(self, name: str, value: Any, note: str) -> None:
-        """Send `value` from now on."""
-        with self._lock:
-            if self._sent.get(name) != value:
-                self._sent[name] = value
-                self.notes.append(note)
-
     @staticmethod
     def _named_by(error: BadRequest, sent: Mapping[str, Any]) -> str | None:
         said = error.parameter or ""

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,14 @@ class Rater:
 
     def await_saved(self) -> None:
         self.page.wait_for_selector('[data-testid=convolabel-page][data-save-state="saved"]', timeout=15_000)
+
+    def await_suggestion_reply(self, span_id: str) -> None:
+        """Until the server has answered for the unit, and the page has had time to show what it answered."""
+        limit = time.monotonic() + 20
+        while not any(f"/units/{span_id}/suggestion" in url for url, _ in self.received):
+            assert time.monotonic() < limit, f"no answer for {span_id}"
+            self.page.wait_for_timeout(100)
+        self.page.wait_for_timeout(500)
 
     def press(self, *keys: str) -> None:
         for key in keys:

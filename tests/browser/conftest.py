@@ -14,7 +14,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
-from convolabel import Study
+from convolabel import Study, task_data
 from importers import Connection, connect, create_study, import_conversations
 from importers.copilot_backend import Credentials
 from tests.browser.chromium import launch
@@ -66,7 +66,8 @@ class scoring_server:  # noqa: N801 - used as a function is
     def __init__(self, made: Study, port: int, folder: Path) -> None:
         path = folder / "study.yaml"
         path.write_text(yaml.safe_dump(made.model_dump(mode="json", exclude_unset=True)), encoding="utf-8")
-        self._url = f"http://127.0.0.1:{port}/health"
+        self._url = f"http://127.0.0.1:{port}"
+        self._study = made
         environment = {
             **os.environ,
             "CONVOLABEL_COPILOT_USER": COPILOT.user,
@@ -80,10 +81,19 @@ class scoring_server:  # noqa: N801 - used as a function is
         )
 
     def __enter__(self) -> None:
-        limit = time.monotonic() + 60
+        """Waits until the model is loaded too, so that no suggestion is late on a busy machine."""
+        data = task_data(conversations()[0], self._study.study)
+        unit = {"study": data.study, "conversation": data.id, "span_id": "f-1", "rev": 1, "rater": "nobody"}
+        body = {
+            "tasks": [{"id": 1, "data": data.model_dump(mode="json")}],
+            "project": "1.0",
+            "params": {"context": {"copilot": unit}},
+        }
+        limit = time.monotonic() + 120
         while time.monotonic() < limit:
             try:
-                if httpx.get(self._url, auth=(COPILOT.user, COPILOT.password)).status_code == httpx.codes.OK:
+                reply = httpx.post(f"{self._url}/predict", json=body, auth=(COPILOT.user, COPILOT.password), timeout=30)
+                if reply.json()["results"][0]["copilot"]["arm"] != "none":
                     return
             except httpx.TransportError:
                 time.sleep(0.2)

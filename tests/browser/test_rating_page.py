@@ -80,8 +80,7 @@ def test_suggestions_are_never_chosen_and_controls_look_like_nothing(rated: Rate
     shown = {}
     for span_id in ("f-3", "f-4", "f-5", "f-6", "f-7", "f-8"):
         ana.await_unit(span_id)
-        # long enough for a suggestion to be there, if there is one
-        ana.page.wait_for_timeout(1500)
+        ana.await_suggestion_reply(span_id)
         assert ana.page.locator('.category[aria-pressed="true"]').count() == 0
         accept = ana.page.get_by_test_id("accept")
         shown[span_id] = accept.count() == 1
@@ -89,7 +88,8 @@ def test_suggestions_are_never_chosen_and_controls_look_like_nothing(rated: Rate
         ana.page.wait_for_selector(f'[data-chip-for="{span_id}"]:not([data-empty])')
         ana.await_saved()
     rows = votes(rated)
-    assert {True, False} == set(shown.values()), "with half of the units as controls both kinds are expected"
+    arms = {span_id: row.copilot_arm for span_id, row in rows.items()}
+    assert {True, False} == set(shown.values()), arms
     for span_id, was_shown in shown.items():
         row = rows[span_id]
         assert row.copilot_shown is was_shown, span_id

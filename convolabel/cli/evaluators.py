@@ -1,0 +1,178 @@
+"""Commands that score whole conversations, into a folder from which a killed run goes on."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from convolabel.llm.prices import Price
+    from evaluators.run_report import RunReport
+
+_REMOTE_FAILED = 3
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that asks a language model; `asked_model` makes an evaluator's arguments of them."""
+    options = [
+        click.option("--model", default="gpt-5-mini", show_default=True, help="Name of the model."),
+        click.option("--provider", type=click.Choice(["gpt", "gemini"]), help="Who serves it; else told by its name."),
+        click.option("--base-url", help="Address of a server that speaks OpenAI's interface."),
+        click.option("--reasoning-effort", default="minimal", show_default=True, help="Of OpenAI's reasoning models."),
+        click.option("--seed", type=int, help="Sent to the model."),
+        click.option("--workers", default=4, show_default=True, type=click.IntRange(1), help="Conversations at once."),
+        click.option("--calls", default=8, show_default=True, type=click.IntRange(1), help="Calls at once."),
+        click.option("--per-minute", type=click.IntRange(1), help="Calls a minute at most."),
+        click.option("--price", type=(float, float), help="US dollars per million input and output tokens."),
+        click.option(
+            "--mediator-role", multiple=True, help="A role of mediators; repeatable.  [default: public assistant]"
+        ),
+        click.option("--dry-run", is_flag=True, help="Say what would be asked for and what it may cost; ask nothing."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("corpus_path", metavar="CORPUS", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the run.")
+@click.option(
+    "--max-prompt-tokens", default=100_000, show_default=True, type=click.IntRange(1000), help="Longer: windows."
+)
+@click.option("--min-mediator-utts", default=2, show_default=True, help="Fewer: not in the summary.")
+@click.option("--proxies-only", is_flag=True, help="Only the two proxies, which need no model.")
+@model_options
+def cig(
+    corpus_path: Path,
+    output: Path,
+    max_prompt_tokens: int,
+    min_mediator_utts: int,
+    proxies_only: bool,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """How much each utterance adds to what the group knew (CIG, 1 to 4).
+
+    CORPUS is a conversation file, a ConvoKit directory or an exported votes table. The folder receives
+    cig_utterances.csv, cig_summary.csv, cig_report.json, and every answer as it arrives: run the same command again
+    to go on after a stop. The key is read from OPENAI_API_KEY or GEMINI_API_KEY.
+    """
+    from evaluators.cig import CIG
+    from evaluators.cig.rated_folder import estimate, rate_into_folder, write_proxies
+    from evaluators.corpus import Corpus
+    from evaluators.run_folder import RunFolder
+
+    corpus = Corpus(corpus_path)
+    if proxies_only:
+        write_proxies(corpus, RunFolder(output), mediator_test(options["mediator_role"]))
+        return 0
+    if dry_run:
+        asked = CIG(
+            **asked_model(options, dry_run=True), **_folder_if_there(output), max_prompt_tokens=max_prompt_tokens
+        )
+        show_estimate(asdict(estimate(corpus, asked)), options, as_json)
+        return 0
+    folder = RunFolder(output)
+    with progress_bar("Rating") as advance:
+        rater = CIG(
+            **asked_model(options),
+            run_folder=folder,
+            progress=advance,
+            verbosity=0,
+            max_prompt_tokens=max_prompt_tokens,
+        )
+        try:
+            rate_into_folder(corpus, rater, folder, min_mediator_utts)
+        finally:
+            if rater.report is not None and sys.exc_info()[0] is not None:
+                click.echo(rater.report.text(), err=True)
+    assert rater.report is not None  # noqa: S101 - rate_into_folder made it
+    return show_report(rater.report, as_json)
+
+
+def asked_model(options: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+    """Arguments of an evaluator from `model_options`; a dry run needs no key."""
+    from convolabel.llm import Limiter, get_eval_llm_client
+
+    client = get_eval_llm_client(
+        options["model"],
+        options["provider"],
+        reasoning_effort=options["reasoning_effort"],
+        seed=options["seed"],
+        base_url=options["base_url"],
+        api_key="not needed" if dry_run else None,
+        limiter=Limiter(options["calls"], options["per_minute"]),
+    )
+    price = _price(options)
+    return {
+        "llm_client": client,
+        "n_workers": options["workers"],
+        "prices": {} if price is None else {client.model: price},
+        "is_mediator": mediator_test(options["mediator_role"]),
+    }
+
+
+def mediator_test(roles: tuple[str, ...]) -> Callable[[Any], bool]:
+    """Whether a speaker has one of `roles`; without any the usual role of mediators."""
+    from evaluators.participants import default_is_mediator
+
+    if not roles:
+        return default_is_mediator
+    return lambda speaker: (getattr(speaker, "ai_meta", None) or {}).get("role") in roles
+
+
+def show_estimate(estimate: dict[str, Any], options: dict[str, Any], as_json: bool) -> None:
+    """Print what a run would ask for, `input_tokens` and `output_tokens` of it priced."""
+    from convolabel.llm.prices import price_of
+
+    price = _price(options) or price_of(options["model"])
+    cost = None if price is None else price.cost(estimate["input_tokens"], estimate["output_tokens"])
+    if as_json:
+        click.echo(json.dumps({"estimate": {**estimate, "cost_usd": cost}}, indent=2))
+        return
+    said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in estimate.items())
+    money = "price unknown, give --price" if cost is None else f"about ${cost:.2f}"
+    click.echo(f"{said}; {money} without reasoning tokens. Nothing was asked.")
+
+
+def show_report(report: "RunReport", as_json: bool) -> int:
+    """Print the report; the exit code is 3 when a conversation has no results of this run, or not all."""
+    from evaluators.run_report import Status
+
+    click.echo(json.dumps(report.as_dict(), ensure_ascii=False, indent=2) if as_json else report.text())
+    good = (Status.COMPLETE, Status.EMPTY)
+    return 0 if all(status in good for status in report.statuses.values()) else _REMOTE_FAILED
+
+
+@contextmanager
+def progress_bar(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, plain lines otherwise; both on stderr, so that stdout stays the result's."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: click.echo(f"{doing}: {done} of {total}", err=True)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _folder_if_there(path: Path) -> dict[str, Any]:
+    """An estimate looks into a folder and makes none."""
+    return {"run_folder": path} if path.is_dir() else {}
+
+
+def _price(options: dict[str, Any]) -> "Price | None":
+    from convolabel.llm.prices import Price
+
+    return None if options["price"] is None else Price(*options["price"])
