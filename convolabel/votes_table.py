@@ -68,6 +68,8 @@ class Vote(BaseModel):
     span_text: str
     speaker: str = ""
     speaker_role: OptionalText = None
+    message_index: OptionalCount = None
+    copilot_confidence: OptionalText = None
     span_id: Ident
     message_id: Ident
     span_index: Count

@@ -1,95 +1,111 @@
-"""Agreement between raters: Krippendorff's nominal alpha of a votes table, one result per dimension."""
+"""Agreement between raters over the units of a votes table (docs/agreement.md)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
 
-import numpy as np
+from evaluators.alpha_rows import MEASURES, AlphaRows, Row, Who
+from evaluators.cells import Cells, Unsure, cells_of
+from evaluators.intervals import DEFAULT_DRAWS, DEFAULT_SEED, Bootstrap
+from evaluators.metrics import Distances, Level, metric_for
+from evaluators.pairs import CONFUSION_COLUMNS, PAIR_COLUMNS, RATER_COLUMNS, pair_rows, rater_rows
+from evaluators.tidy_tables import Tables, tidy
+from evaluators.votes import Votes
 
-from convolabel.votes_table import RATER_COLUMN, UNIT_COLUMNS, VALUE_COLUMN
-from evaluators.alpha import nominal_alpha, pairable
-from evaluators.reliability_data import ReliabilityData, Source, Unsure, VoteColumns, read_reliability_data
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Agreement on one dimension.
+class Agreement(Tables):
+    """Agreement in tables: `dimension`, a column that names the part, and `MEASURES`.
 
-    `alpha` is `None` when it is undefined, and then `reason` is a sentence that says why. `observed_agreement` is the
-    share of agreeing pairs that alpha is built on (`1 - D_o`, a unit of m values weighing m), `None` without any pair.
-    `units` and `raters` are those with at least one value, `pairable_units` those units with two or more;
-    `values` counts the values given, `unsure` the votes left out as unsure, `categories` the values per category.
+    `overall` by `who` (humans; humans and each assessor); `by_category` (one against the others), `by_role`,
+    `by_conversation`, `by_arm`; `blocks` by `on` (units, blocks, characters). `pairs` and `confusion` hold every pair
+    of raters, `by_rater` each rater against the rest; their columns are in `evaluators.pairs`.
     """
 
-    dimension: str | None
-    alpha: float | None
-    reason: str | None
-    observed_agreement: float | None
-    units: int
-    pairable_units: int
-    raters: int
-    values: int
-    unsure: int
-    categories: Mapping[str, int]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: plain values, `None` where something is undefined, never a NaN."""
-        return asdict(self)
+    overall: "pd.DataFrame"
+    by_category: "pd.DataFrame"
+    by_role: "pd.DataFrame"
+    by_arm: "pd.DataFrame"
+    by_rater: "pd.DataFrame"
+    pairs: "pd.DataFrame"
+    blocks: "pd.DataFrame"
+    by_conversation: "pd.DataFrame"
+    confusion: "pd.DataFrame"
 
 
 def agreement(
-    table: Source,
+    votes: Votes,
     *,
-    unit: str | Sequence[str] = UNIT_COLUMNS,
-    rater: str = RATER_COLUMN,
-    value: str = VALUE_COLUMN,
-    dimension: str | None = None,
+    level: Level = "nominal",
+    order: Sequence[str] = (),
+    distances: Distances | None = None,
     unsure: Unsure = "missing",
-    missing: Collection[str] = (),
-) -> list[Agreement]:
-    """Agreement of a long table (a CSV, JSON Lines or Parquet file, or its rows), one result per dimension.
+    who: Who = "humans",
+    draws: int = DEFAULT_DRAWS,
+    seed: int = DEFAULT_SEED,
+    confidence: float = 0.95,
+) -> Agreement:
+    """Krippendorff's alpha with percentile intervals from a bootstrap over conversations, and all that goes with it.
 
-    `unit`, `rater` and `value` name the columns; several columns may name the unit together. The rest is as in
-    `evaluators.reliability_data.read_reliability_data`, with the same `InputError`s.
+    `level` is the level of measurement, `order` the values of an ordinal scale that are no numbers, from lowest to
+    highest; `distances` a matrix instead of a level. `who` says whose votes the parts below `overall` rest on.
+    Raises `InputError` for values that the level, the order or the matrix does not know.
     """
-    columns = VoteColumns((unit,) if isinstance(unit, str) else tuple(unit), rater, value)
-    found = read_reliability_data(table, columns, dimension=dimension, unsure=unsure, missing=missing)
-    return [agreement_of(data) for data in found]
+    parts = []
+    for dimension in votes.dimensions:
+        cells = cells_of(votes, dimension, unsure)
+        metric, places = metric_for(cells.values, level, order=order, distances=distances)
+        parts.append(AlphaRows(votes, cells, metric, places, who, _bootstrap(cells, draws, seed, confidence)))
+    used = {
+        **votes.used,
+        "coefficient": "Krippendorff's alpha",
+        "level": "distance" if distances else level,
+        "distances": distances.name if distances else None,
+        "order": list(order) or None,
+        "unsure": unsure,
+        "parts_rest_on": who if any(part.cells.is_human.any() for part in parts) else "all (no rater is human)",
+        "interval": f"{confidence:.0%} percentile, bootstrap over conversations",
+        "draws": draws,
+        "seed": seed,
+        "not_computed": _not_computed(votes),
+    }
 
+    def table(rows: Callable[[AlphaRows], Iterable[Row]], part: str) -> "pd.DataFrame":
+        return tidy((row for each in parts for row in rows(each)), ("dimension", part, *MEASURES))
 
-def agreement_of(data: ReliabilityData) -> Agreement:
-    """Agreement of the votes of one dimension."""
-    counts = data.counts
-    alpha = nominal_alpha(counts)
+    pairs = [pair_rows(part.cells, part.metric, part.places) for part in parts]
+    raters = [rater_rows(part.cells, part.metric, part.places) for part in parts]
     return Agreement(
-        dimension=data.dimension,
-        alpha=alpha.value,
-        reason=_reason(data, alpha.reason),
-        observed_agreement=alpha.observed_agreement,
-        units=len(data.units),
-        pairable_units=len(pairable(counts)),
-        raters=len(data.raters),
-        values=len(data.value_codes),
-        unsure=data.unsure,
-        categories=dict(zip(data.values, map(int, np.sum(counts, axis=0)), strict=True)),
+        used,
+        table(AlphaRows.overall, "who"),
+        table(AlphaRows.by_category, "category"),
+        table(AlphaRows.by_role, "role"),
+        table(AlphaRows.by_arm, "arm"),
+        tidy(chain.from_iterable(raters), RATER_COLUMNS),
+        tidy(chain.from_iterable(coefficients for coefficients, _ in pairs), PAIR_COLUMNS),
+        table(AlphaRows.blocks, "on"),
+        table(AlphaRows.by_conversation, "conversation"),
+        tidy(chain.from_iterable(confusions for _, confusions in pairs), CONFUSION_COLUMNS),
     )
 
 
-def agreement_text(results: Sequence[Agreement]) -> str:
-    """The results as a plain table, one line each; alpha comes last because it may be a reason instead."""
-    rows = [("dimension", "units", "pairable", "raters", "observed", "alpha")]
-    for result in results:
-        observed = "-" if result.observed_agreement is None else f"{result.observed_agreement:.3f}"
-        alpha = f"undefined: {result.reason}" if result.alpha is None else f"{result.alpha:.3f}"
-        sizes = (str(result.units), str(result.pairable_units), str(result.raters))
-        rows.append((result.dimension or "-", *sizes, observed, alpha))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+def _bootstrap(cells: Cells, draws: int, seed: int, confidence: float) -> Bootstrap:
+    lacking = "" if cells.conversations else "the table has no column for the conversation"
+    return Bootstrap(draws, seed, confidence, lacking)
 
 
-def _reason(data: ReliabilityData, undefined: str | None) -> str | None:
-    if undefined is not None and len(data.raters) < 2:
-        given = "one rater gave values" if data.raters else "nobody gave a value"
-        return f"alpha compares raters, and {given}"
-    return undefined
+def _not_computed(votes: Votes) -> dict[str, str] | None:
+    lacking = {
+        "by_role": ("role", "the speaker's role"),
+        "by_arm": ("arm", "the co-pilot's arm"),
+        "by_conversation": ("conversation", "the conversation"),
+        "blocks": ("message", "the message"),
+    }
+    found = {
+        table: f"the table has no column for {what}" for table, (key, what) in lacking.items() if not votes.has(key)
+    }
+    return found or None

@@ -16,12 +16,18 @@ class LogKey(NamedTuple):
     unit: Unit
 
 
+class Suggested(NamedTuple):
+    dimension: str | None
+    label: str
+    confidence: str | None
+
+
 class LogRow(NamedTuple):
-    """`labels` are the co-pilot's answers, best first: those shown, or those withheld from a control unit."""
+    """`suggested` are the co-pilot's answers, best first: those shown, or those withheld from a control unit."""
 
     arm: str | None
     shown: bool | None
-    labels: tuple[str, ...]
+    suggested: tuple[Suggested, ...]
     accepted: bool | None
     model: str | None
     prompt_version: str | None
@@ -44,14 +50,18 @@ def read_log(project_id: int, connection: Connection) -> dict[LogKey, LogRow]:
 
 
 def copilot_columns(row: LogRow, dimension: Dimension) -> dict[str, Any]:
-    """The `copilot_*` columns of one dimension; a suggestion that is no category of it is not about it."""
-    first, second, *_ = [*(label for label in row.labels if dimension.category(label)), None, None]
+    """The `copilot_*` columns of one dimension: those of the suggestions that name it and have a category of it."""
+    about = [
+        each for each in row.suggested if each.dimension in (None, dimension.id) and dimension.category(each.label)
+    ]
+    first = about[0] if about else Suggested(dimension.id, "", None)
     return {
         "copilot_shown": row.shown,
         "copilot_arm": row.arm,
-        "copilot_label": first,
-        "copilot_label_2": second,
-        "copilot_accepted": row.accepted if row.shown else None,
+        "copilot_label": first.label,
+        "copilot_label_2": about[1].label if len(about) > 1 else None,
+        "copilot_confidence": first.confidence,
+        "copilot_accepted": row.accepted if row.shown and about else None,
         "copilot_model": row.model,
         "copilot_prompt_version": row.prompt_version,
     }
@@ -66,7 +76,9 @@ def _log_row(row: Mapping[str, Any]) -> LogRow:
     return LogRow(
         arm=row["arm"],
         shown=row["shown"],
-        labels=tuple(suggestion["label"] for suggestion in suggestions),
+        suggested=tuple(
+            Suggested(each.get("dimension"), each["label"], each.get("confidence")) for each in suggestions
+        ),
         accepted=row["accepted"],
         model=row["model"],
         prompt_version=row["prompt_version"],

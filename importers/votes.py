@@ -123,6 +123,7 @@ def _span_columns(data: TaskData) -> dict[Unit, dict[str, Any]]:
             "span_text": data.span_text(span),
             "speaker": data.messages[span.message].speaker,
             "speaker_role": data.messages[span.message].role,
+            "message_index": span.message,
             "span_id": span.span_id,
             "message_id": str(data.messages[span.message].message_id),
             "span_index": positions[span.span_id],

@@ -1,4 +1,4 @@
-"""The study of the browser tests: one small conversation per thing that can go wrong on a page, and one to finish on."""
+"""The study of the browser tests: a conversation with what can go wrong on a page, and a second one to go on to."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def _message(ident: str, speaker: str, content: str, *spans: tuple[str, int, int
     return {"message_id": ident, "speaker": speaker, "content": content, "labelable": bool(spans), "spans": marked}
 
 
-# Code points: 👍🏽 is two, 😀 one, CR LF two. "Gut 👍🏽 weiter so. " is 18 long, "Erst das.\r\n" 11, "Erst das.\r\nDann 😀 " 18.
+# Code points: 👍🏽 is two, 😀 one, CR LF two. "Gut 👍🏽 weiter so. " is 18 long, "Erst das.\r\n" 11.
 FIRST = {
     "id": "first",
     "label": "First talk",

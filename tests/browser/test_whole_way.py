@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from convolabel.votes_files import read_votes, write_votes
-from evaluators import agreement
+from evaluators import agreement, load_votes
 from importers import export_votes, progress_of
 from tests.browser.chromium import rater
 from tests.browser.conftest import RatedStudy
@@ -80,8 +80,8 @@ def test_two_raters_from_import_to_alpha(rated: RatedStudy, browser: Browser, tm
     }
     assert all(row.time_ms is not None and row.created_at is not None for row in rows)
 
-    found = agreement(tmp_path / "votes.csv")
-    assert [(each.alpha, each.pairable_units) for each in found] == [(pytest.approx(ALPHA, abs=1e-12), 7)]
+    overall = agreement(load_votes(tmp_path / "votes.csv")).overall
+    assert overall[["alpha", "pairable_units"]].to_numpy().tolist() == [[pytest.approx(ALPHA, abs=1e-12), 7]]
 
     finished = {row.rater: row.is_submitted for row in progress_of(rated.study, rated.connection) if row.total == 8}
     assert finished == {"ana@example.com": True, "ben@example.com": True}

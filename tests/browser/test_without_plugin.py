@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 from importers import connect, create_study, export_votes, import_conversations
 from tests.browser.chromium import rater
-from tests.browser.rated_study import FIRST, SLICES, conversations, study
+from tests.browser.rated_study import FIRST, RATERS, SLICES, conversations, study
 from tests.label_studio_server import LabelStudioServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.studio]
@@ -26,7 +26,7 @@ def test_a_conversation_is_coded_in_the_stock_interface(tmp_path: Path, browser:
             )
             import_conversations(made, [each for each in conversations() if each.id == FIRST["id"]], manager)
     with LabelStudioServer(data, plugin=False) as stock, rater(browser, stock.url) as ana:
-        ana.sign_in("ana@example.com", "ana-password-1")
+        ana.sign_in("ana@example.com", "rater-password-1")
         ana.page.goto(f"{stock.url}/projects/1/data?labeling=1")
         page = ana.page
         page.wait_for_function("() => window.Htx?.annotationStore?.selected?.regions?.length === 8", timeout=30_000)

@@ -61,9 +61,12 @@ def any_vote(draw: st.DrawFn) -> Vote:
         name: draw(hostile) for name in ("study", "conversation_label", "rater_name", "note", "span_text", "speaker")
     }
     cells |= {name: draw(maybe) for name in ("second_choice", "copilot_arm", "copilot_label", "copilot_model")}
-    cells |= {name: draw(maybe) for name in ("copilot_label_2", "copilot_prompt_version", "speaker_role")}
+    cells |= {
+        name: draw(maybe)
+        for name in ("copilot_label_2", "copilot_prompt_version", "speaker_role", "copilot_confidence")
+    }
     cells |= {name: draw(flags) for name in ("copilot_shown", "copilot_accepted", "copilot_helpful")}
-    cells |= {name: draw(st.none() | numbers) for name in ("time_ms", "later_time_ms")}
+    cells |= {name: draw(st.none() | numbers) for name in ("time_ms", "later_time_ms", "message_index")}
     cells |= {name: draw(numbers) for name in ("span_rev", "span_start", "span_end", "span_index")}
     cells |= {name: draw(times) for name in ("created_at", "updated_at")}
     return vote(rater_kind=draw(st.sampled_from(["human", "llm"])), **cells)
@@ -76,6 +79,7 @@ def test_columns_are_pinned() -> None:
         *("copilot_shown", "copilot_arm", "copilot_label", "copilot_label_2", "copilot_accepted", "copilot_helpful"),
         *("copilot_model", "copilot_prompt_version", "time_ms", "later_time_ms", "created_at", "updated_at"),
         *("span_rev", "span_start", "span_end", "span_text", "speaker", "speaker_role"),
+        *("message_index", "copilot_confidence"),
         *("span_id", "message_id", "span_index"),
     ) == COLUMNS
 
@@ -100,8 +104,8 @@ def test_csv_bytes(tmp_path: Path) -> None:
     assert header.decode().split(",") == list(COLUMNS)
     assert rows == (
         b'demo,thread-017,,human,7,,intent,Q,false,"a ""b""\r\nc\rd",,true,,,,,,,,1830,,,,'
-        b'1,18,23," dies,",,,017-2-1,2,0\r\n'
-        b"demo,thread-017,,human,7,,intent,,true,,,,,,,,,,,,,2025-03-01T10:00:00Z,,1,18,23,dies.,,,017-2-1,2,0\r\n"
+        b'1,18,23," dies,",,,,,017-2-1,2,0\r\n'
+        b"demo,thread-017,,human,7,,intent,,true,,,,,,,,,,,,,2025-03-01T10:00:00Z,,1,18,23,dies.,,,,,017-2-1,2,0\r\n"
     )
 
 
@@ -124,7 +128,7 @@ def test_parquet_is_typed(tmp_path: Path) -> None:
     types = {field.name: str(field.type) for field in parquet.read_schema(path)}
     assert tuple(types) == COLUMNS
     assert {name for name, kind in types.items() if kind == "int64"} == {
-        *("time_ms", "later_time_ms", "span_rev", "span_start", "span_end", "span_index")
+        *("time_ms", "later_time_ms", "span_rev", "span_start", "span_end", "message_index", "span_index")
     }
     assert {name for name, kind in types.items() if kind == "bool"} == {
         *("unsure", "copilot_shown", "copilot_accepted", "copilot_helpful")
@@ -217,7 +221,7 @@ def broken_csv(tmp_path: Path, old: str, new: str) -> Path:
         (",time_ms,", ",time,", r"lacks `time_ms` and has unknown `time`"),
         ("time_ms", "note", r"the column `note` stands twice"),
         ("secret words", '"secret words', r"line 3: not valid CSV"),
-        ("secret words", "secret,words", r"line 3: 33 cells where the header has 32"),
+        ("secret words", "secret,words", r"line 3: 35 cells where the header has 34"),
         ("false,secret", "perhaps,secret", r"row 2, column `unsure`"),
         ("Q,false,secret", ",false,secret", r"row 2: a row names a category, or has no category and says unsure"),
     ],

@@ -4,7 +4,7 @@ from convolabel import Study, TaskData, Unit
 from convolabel.native_regions import choice_result, note_result, unit_region
 from convolabel.task_data import TaskSpan
 from importers.rated_conversations import RatedConversation
-from importers.unit_log import LogKey, LogRow
+from importers.unit_log import LogKey, LogRow, Suggested
 from importers.votes import conversation_votes, span_positions
 from importers.work import Rater, Work
 from tests.importers.two_unit_study import small_data
@@ -57,7 +57,8 @@ def test_votes_on_an_older_revision_never_appear(study: Study) -> None:
 
 
 def log_row(**changes: Any) -> LogRow:
-    row = LogRow("copilot", True, ("Q", "S"), True, "m", "p1", 900, 40, "2026-03-01T10:00:00+02:00", UPDATED)
+    suggested = (Suggested("act", "Q", "high"), Suggested("act", "S", "low"))
+    row = LogRow("copilot", True, suggested, True, "m", "p1", 900, 40, "2026-03-01T10:00:00+02:00", UPDATED)
     return row._replace(**changes)
 
 
@@ -72,8 +73,16 @@ def test_the_log_row_of_this_rater_and_unit_is_joined(study: Study) -> None:
     assert (act.copilot_accepted, act.copilot_model, act.copilot_prompt_version) == (True, "m", "p1")
     assert (act.time_ms, act.later_time_ms) == (900, 40)
     assert act.created_at == "2026-03-01T08:00:00.000000Z"
-    # the suggestion is about `act`; `tone` has no such categories
-    assert (tone.copilot_label, tone.copilot_shown) == (None, True)
+    assert act.copilot_confidence == "high"
+    # the suggestion is about `act`; nothing was suggested for `tone`
+    assert (tone.copilot_label, tone.copilot_confidence, tone.copilot_accepted) == (None, None, None)
+
+
+def test_a_suggestion_for_one_dimension_is_not_one_for_another_with_the_same_categories(study: Study) -> None:
+    act, tone = rows_with_log(study, log_row(suggested=(Suggested("tone", "w", "low"), Suggested("act", "w", "high"))))
+    assert (act.copilot_label, tone.copilot_label) == (None, "w")
+    act, tone = rows_with_log(study, log_row(suggested=(Suggested("tone", "Q", "low"),)))
+    assert (act.copilot_label, tone.copilot_label) == (None, None)
 
 
 def test_accepted_is_unknown_where_nothing_was_shown(study: Study) -> None:
