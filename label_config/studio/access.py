@@ -13,6 +13,8 @@ class Access(Enum):
     EMPTY_LIST = "empty list"
     """Answered by the plugin with `[]`: the page asks, but the answer is not for raters."""
     EMPTY_OBJECT = "empty object"
+    EMPTY_TASK_PAGE = "empty task page"
+    """The Data Manager's list: even its length, under a filter, would tell what hidden columns hold."""
     HOME = "home"
     """A page that a rater does not use; they are sent to their conversations."""
     DENY = "deny"
@@ -28,13 +30,13 @@ _READ = [
     r"api/users(/\d+(/avatar)?)?",
     r"api/projects(/\d+)?",
     r"api/projects/\d+/(next|label-stream-history)",
-    r"api/tasks(/\d+)?",
+    r"api/tasks/\d+",
     r"api/dm/(project|views|columns)",
     r"convolabel/static/.*",
     r"convolabel/api/(ping|tasks/\d+)",
 ]
 _WRITE = [
-    ("POST", r"user/login|logout|api/session-policy"),
+    ("POST", r"user/login|logout"),
     # the label stream asks for the next conversation here; the middleware lets no other action through
     ("POST", r"api/dm/actions"),
     ("PUT", r"convolabel/api/tasks/\d+/units/.+"),
@@ -42,6 +44,7 @@ _WRITE = [
 ]
 _EMPTY_LISTS = [r"api/ml", r"api/label_links", r"api/dm/actions", r"api/projects/counts", r"api/webhooks"]
 _EMPTY_OBJECTS = [r"__lsa"]
+_EMPTY_TASK_PAGES = [r"api/tasks"]
 _HOMES = [r"", r"projects", r"projects/\d+", r"user/account(/.*)?", r"organization", r"people|models"]
 
 
@@ -49,18 +52,21 @@ def _any(patterns: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-_READABLE, _EMPTY_LIST, _EMPTY_OBJECT, _HOME = map(_any, (_READ, _EMPTY_LISTS, _EMPTY_OBJECTS, _HOMES))
+_READABLE, _EMPTY_LIST, _EMPTY_OBJECT, _EMPTY_TASK_PAGE, _HOME = map(
+    _any, (_READ, _EMPTY_LISTS, _EMPTY_OBJECTS, _EMPTY_TASK_PAGES, _HOMES)
+)
 _WRITABLE = [(method, re.compile(pattern)) for method, pattern in _WRITE]
 
 
 def rater_access(method: str, path: str) -> Access:
     """What a rater gets for a request. Slashes at either end make no difference, as in Label Studio."""
     path = path.strip("/")
-    if method in ("GET", "HEAD", "OPTIONS"):
+    if method in ("GET", "HEAD"):
         for pattern, answer in (
             (_READABLE, Access.ALLOW),
             (_EMPTY_LIST, Access.EMPTY_LIST),
             (_EMPTY_OBJECT, Access.EMPTY_OBJECT),
+            (_EMPTY_TASK_PAGE, Access.EMPTY_TASK_PAGE),
             (_HOME, Access.HOME),
         ):
             if pattern.fullmatch(path):

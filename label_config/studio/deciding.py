@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from convolabel.codebook import Codebook
@@ -32,7 +31,7 @@ class Outcome:
 
 def decide(task_id: int, user: Any, span_id: str, write: Write) -> Outcome:
     """Take one write. Raises `RefusedError`: 400 `invalid`, 404 `not_found`, 409 `conflict` or `stale_unit`."""
-    with transaction.atomic():
+    with labelstudio.writing():
         try:
             task = labelstudio.lock_task(task_id)
         except labelstudio.Task.DoesNotExist:
@@ -56,7 +55,9 @@ def decide(task_id: int, user: Any, span_id: str, write: Write) -> Outcome:
         _write_native(conversation, span, decision, write.time)
         _write_log(log, after(history, write, decided=decision.is_decided(conversation.codebook)))
         _remember_seen(conversation)
-        return Outcome(conversation, span, log.version, new_from=seen)
+        # what an earlier write of this page brought into view, and whose answer it never got, comes again
+        unheard = write.base != history.version
+        return Outcome(conversation, span, log.version, new_from=min(seen, span.message + 1) if unheard else seen)
 
 
 def unit_state(span: TaskSpan, decision: Decision, version: int) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def _write_native(conversation: RaterConversation, span: TaskSpan, decision: Dec
     if isinstance(home, labelstudio.Annotation):
         home.updated_by = conversation.user
     home.save()
-    conversation.move_home(home)
+    conversation.record(span.unit, decision, home)
 
 
 def _writable_home(conversation: RaterConversation) -> Any:

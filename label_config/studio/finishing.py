@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from convolabel.decisions import Status
 from label_config.studio import labelstudio
 from label_config.studio.rater_conversation import load
@@ -12,7 +10,7 @@ from label_config.studio.refusals import RefusedError, not_found
 
 def finish(task_id: int, user: Any) -> int:
     """Id of the annotation. Raises `RefusedError` 409 `unfinished` while a unit is undecided, 404 `not_found`."""
-    with transaction.atomic():
+    with labelstudio.writing():
         try:
             task = labelstudio.lock_task(task_id)
         except labelstudio.Task.DoesNotExist:

@@ -4,11 +4,15 @@ Everything else in the plugin works with what is named here, so an upgrade of La
 Import `tasks.models`, never `label_studio.tasks.models`: the second name would load every model twice.
 """
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import RLock
 from typing import Any
 
 from core.current_request import CurrentContext
+from core.middleware import UpdateLastActivityMiddleware
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import connection, transaction
 from jwt_auth.auth import TokenAuthenticationPhaseout as LegacyTokenAuthentication
 from organizations.models import Organization
 from projects.models import Project
@@ -23,6 +27,7 @@ __all__ = [
     "LegacyTokenAuthentication",
     "Project",
     "Task",
+    "UpdateLastActivityMiddleware",
     "add_account",
     "current_user",
     "effective_user",
@@ -30,15 +35,24 @@ __all__ = [
     "lock_task",
     "owns_an_organization",
     "predict",
+    "set_current_user",
     "submit_draft",
+    "writing",
 ]
 
 User = get_user_model()
+_turn = RLock()
 
 
 def current_user() -> Any:
     """The signed-in user of the request this thread works on, or None outside of a request."""
     return CurrentContext.get_user()
+
+
+def set_current_user(user: Any) -> None:
+    """Label Studio notes the user before its JWT middleware has signed anybody in; what is decided by
+    `current_user` must not take a rater with a personal token for nobody."""
+    CurrentContext.set_user(user)
 
 
 def effective_user(request: Any) -> Any:
@@ -71,6 +85,17 @@ def add_account(email: str, name: str, password: str | None, project: Project) -
         user.active_organization = organization
         user.save(update_fields=["active_organization"])
     return user, created
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """A transaction that writes. On SQLite the threads of this process take turns at it: SQLite itself lets those who
+    wait sleep, longer each time, and whoever wakes at the right moment go first, so that some wait for seconds."""
+    with ExitStack() as stack:
+        if connection.vendor == "sqlite":
+            stack.enter_context(_turn)
+        stack.enter_context(transaction.atomic())
+        yield
 
 
 def lock_task(pk: int) -> Any:

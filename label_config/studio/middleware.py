@@ -21,6 +21,19 @@ _NEXT_OF_ALL: dict[str, Any] = {
     "filters": {"conjunction": "and", "items": []},
     "ordering": [],
 }
+_FIXED: dict[Access, Any] = {
+    Access.EMPTY_LIST: [],
+    Access.EMPTY_OBJECT: {},
+    Access.EMPTY_TASK_PAGE: {"tasks": [], "total": 0, "total_annotations": 0, "total_predictions": 0},
+}
+
+
+class LastActivity(labelstudio.UpdateLastActivityMiddleware):  # type: ignore[misc]
+    """Label Studio's own, without a write and a commit of the user's row beside every decision."""
+
+    def process_view(self, request: HttpRequest, *args: Any) -> None:
+        if not request.path_info.startswith("/convolabel/api/tasks/"):
+            super().process_view(request, *args)
 
 
 def rater_access(get_response: Handler) -> Handler:
@@ -30,11 +43,10 @@ def rater_access(get_response: Handler) -> Handler:
         user = labelstudio.effective_user(request)
         if not user.is_authenticated or is_manager(user):
             return get_response(request)
-        access = access_of(request.method or "GET", request.path)
-        if access is Access.EMPTY_LIST:
-            return JsonResponse([], safe=False)
-        if access is Access.EMPTY_OBJECT:
-            return JsonResponse({})
+        labelstudio.set_current_user(user)
+        access = access_of(request.method or "GET", request.path_info)
+        if access in _FIXED:
+            return JsonResponse(_FIXED[access], safe=False)
         projects = projects_of_rater(user)
         if access is Access.HOME and projects:
             return HttpResponseRedirect(f"/projects/{projects[-1]}/data?labeling=1")
@@ -42,12 +54,14 @@ def rater_access(get_response: Handler) -> Handler:
             return _forbidden()
         if _is_data_manager_page(request) and request.GET.get("labeling") != "1":
             return HttpResponseRedirect(f"{request.path}?labeling=1")
-        # filters and orderings by hidden columns would tell what they hold
-        request.GET = _without(request.GET, ("query", "filters", "ordering", "view", "tabID"))
-        if request.method == "POST" and request.path.rstrip("/") == "/api/dm/actions":
+        # filters and orderings by hidden columns would tell what they hold; Label Studio takes them from bodies too
+        request.GET = _without(request.GET, ("query", "filters", "ordering", "selectedItems", "view", "tabID"))
+        if request.path_info.strip("/") == "api/dm/actions":
             if request.GET.get("id") != "next_task":
                 return _forbidden()
             _replace_body(request, _NEXT_OF_ALL)
+        elif request.method in ("GET", "HEAD"):
+            _replace_body(request, {})
         return _redacted(request, get_response(request), user, projects)
 
     return handle
@@ -76,7 +90,8 @@ def page_injection(get_response: Handler) -> Handler:
 
 
 def _forbidden() -> HttpResponse:
-    return JsonResponse({"detail": "Raters may only code their conversations.", "code": "forbidden"}, status=403)
+    sentence = "Raters may only code their conversations."
+    return JsonResponse({"error": sentence, "detail": sentence, "code": "forbidden"}, status=403)
 
 
 def _replace_body(request: HttpRequest, document: dict[str, Any]) -> None:
@@ -99,13 +114,15 @@ def _is_app_page(response: HttpResponse) -> bool:
 
 
 def _is_data_manager_page(request: HttpRequest) -> bool:
-    return re.fullmatch(r"/projects/\d+/data/?", request.path) is not None
+    return re.fullmatch(r"/projects/\d+/data/?", request.path_info) is not None
 
 
 def _is_own_project(request: HttpRequest, projects: list[int]) -> bool:
-    in_path = re.match(r"/(?:api/)?projects/(\d+)(?:/|$)", request.path)
+    in_path = re.match(r"/(?:api/)?projects/(\d+)(?:/|$)", request.path_info)
     named = [in_path.group(1)] if in_path else []
-    named += [request.GET[key] for key in ("project", "projectID") if key in request.GET]
+    if request.path_info.startswith("/api/dm/") and "project" not in request.GET:
+        return False  # Label Studio would take all projects, or the first
+    named += [said for key in ("project", "projectID") for said in request.GET.getlist(key)]
     return all(said.isdecimal() and int(said) in projects for said in named)
 
 
@@ -118,7 +135,7 @@ def _without(query: QueryDict, names: tuple[str, ...]) -> QueryDict:
 
 def _redacted(request: HttpRequest, response: HttpResponse, user: Any, projects: list[int]) -> HttpResponse:
     """Label Studio's own JSON about projects, people and tabs, cut to what is the rater's."""
-    path = request.path.strip("/")
+    path = request.path_info.strip("/")
     if response.streaming or not response.get("Content-Type", "").startswith("application/json"):
         return response
     rules: list[tuple[str, Callable[[Any], object]]] = [
@@ -127,7 +144,7 @@ def _redacted(request: HttpRequest, response: HttpResponse, user: Any, projects:
         (r"api/projects", lambda body: _projects(body, projects)),
         (r"api/projects/\d+|api/dm/project", redaction.redact_project),
         (r"api/dm/views", lambda body: [redaction.redact_view(view) for view in body]),
-        (r"api/tasks", lambda body: {"tasks": [], "total": 0, "total_annotations": 0, "total_predictions": 0}),
+        (r"api/dm/columns", redaction.redact_columns),
     ]
     for pattern, redact in rules:
         if response.status_code == 200 and re.fullmatch(pattern, path):
@@ -139,6 +156,6 @@ def _redacted(request: HttpRequest, response: HttpResponse, user: Any, projects:
 
 def _projects(body: Any, projects: list[int]) -> object:
     cut: Any = redaction.only(body, set(projects))
-    if isinstance(cut, dict) and isinstance(cut.get("results"), list):
-        return {**cut, "results": [redaction.redact_project(project) for project in cut["results"]]}
-    return cut
+    if isinstance(cut, list):
+        return [redaction.redact_project(project) for project in cut]
+    return {**cut, "results": [redaction.redact_project(project) for project in cut["results"]]}

@@ -40,10 +40,10 @@ class RaterConversation:
     def decisions(self) -> dict[Unit, Decision]:
         return read_decisions(self.home.result or [], self.data, self.codebook) if self.home else {}
 
-    def move_home(self, home: Any) -> None:
-        """Labels now live in `home`; what was read from the old one is forgotten."""
+    def record(self, unit: Unit, decision: Decision, home: Any) -> None:
+        """Labels now live in `home`, where `unit` has `decision`; reading a thousand others again would take long."""
+        self.__dict__["decisions"] = {**self.decisions, unit: decision}
         self.home = home
-        self.__dict__.pop("decisions", None)
 
     @property
     def visible(self) -> int:

@@ -16,9 +16,11 @@ for _name, _value in {
 from core.settings.base import *  # noqa: E402, F403
 from label_studio.core.settings.label_studio import *  # noqa: E402, F403
 
-INSTALLED_APPS = [*INSTALLED_APPS, "label_config.studio.apps.ConvolabelStudio"]  # noqa: F405
+# first, for Django takes a command from the first app that has it: `runserver` is the plugin's
+INSTALLED_APPS = ["label_config.studio.apps.ConvolabelStudio", *INSTALLED_APPS]  # noqa: F405
+_OWN_MIDDLEWARE = {"core.middleware.UpdateLastActivityMiddleware": "label_config.studio.middleware.LastActivity"}
 MIDDLEWARE = [
-    *MIDDLEWARE,  # noqa: F405
+    *(_OWN_MIDDLEWARE.get(name, name) for name in MIDDLEWARE),  # noqa: F405
     "label_config.studio.middleware.rater_access",
     "label_config.studio.middleware.page_injection",
 ]

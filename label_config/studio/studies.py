@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from convolabel.study import Study
 from label_config.studio import labelstudio
 from label_config.studio.models import StudyManager, StudyProject, StudyRater
@@ -15,9 +13,9 @@ def store_study(project_id: int, study: Study, passwords: dict[str, str]) -> dic
     """Store `study`, make missing accounts, and make its people raters and managers; all of it or nothing.
 
     Raises `RefusedError` 404 for an unknown project, 400 `invalid` for a new rater without a password, a manager
-    without an account, or a rater who manages.
+    without an account, a rater who manages, or a manager who rates.
     """
-    with transaction.atomic():
+    with labelstudio.writing():
         project = labelstudio.Project.objects.filter(pk=project_id).first()
         if project is None:
             raise RefusedError(404, "not_found", f"There is no project {project_id} in this Label Studio.")
@@ -27,6 +25,7 @@ def store_study(project_id: int, study: Study, passwords: dict[str, str]) -> dic
         managers = [_manager(email) for email in study.managers]
         StudyManager.objects.filter(study=stored).exclude(user__in=managers).delete()
         for user in managers:
+            _refuse_rater_of_another_study(user, stored)
             StudyManager.objects.get_or_create(study=stored, user=user)
         raters = []
         for account in study.raters:
@@ -53,3 +52,12 @@ def _manager(email: str) -> Any:
             400, "invalid", f"The manager {email} has no account in this Label Studio; invite them first."
         )
     return user
+
+
+def _refuse_rater_of_another_study(user: Any, study: StudyProject) -> None:
+    if StudyRater.objects.filter(user=user).exclude(study=study).exists():
+        raise RefusedError(
+            400,
+            "invalid",
+            f"{user.email} is a rater of another study and would see its votes; give the manager another account.",
+        )

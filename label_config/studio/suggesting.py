@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from convolabel.codebook import Codebook
 from convolabel.native_regions import unit_region
 from convolabel.units import Unit
@@ -14,6 +12,7 @@ from label_config.studio.rater_conversation import RaterConversation, load
 from label_config.studio.refusals import not_found, stale_unit
 
 ARMS = ("shown", "control", "none")
+_PARTS = ("label", "rationale", "confidence", "evidence")
 
 
 def suggest(task_id: int, user: Any, span_id: str, rev: int) -> list[dict[str, Any]]:
@@ -32,7 +31,8 @@ def suggest(task_id: int, user: Any, span_id: str, rev: int) -> list[dict[str, A
         return []
     key = {"task": task, "user": user, "span_id": span_id, "rev": rev}
     log = UnitLog.objects.filter(**key).first()
-    if log is None or log.arm not in ("shown", "control"):
+    # a control unit is asked for again as an abstention is, or the time of the answer would tell them apart
+    if log is None or log.arm != "shown":
         log = _ask_and_log(conversation, key, unit_region(conversation.data, span))
     return list(log.suggestions)
 
@@ -51,16 +51,20 @@ def _ask_and_log(conversation: RaterConversation, key: dict[str, Any], region: d
     timeout = (copilot.wait_seconds if copilot else 0) + 1.0
     task = {"id": conversation.task.pk, "data": visible.model_dump(mode="json")}
     reply = labelstudio.predict(conversation.task.project, task, {"copilot": context}, timeout)
-    served = (reply or {}).get("copilot") or {}
+    served = (reply or {}).get("copilot")
+    served = served if isinstance(served, dict) else {}
     arm = served.get("arm") if served.get("arm") in ARMS else "none"
-    with transaction.atomic():
+    shown = known_suggestions(served.get("suggestions"), conversation.codebook) if arm == "shown" else []
+    if arm == "shown" and not shown:
+        arm = "none"
+    with labelstudio.writing():
+        # a decision on the unit may come meanwhile; its part of the row must not be lost
+        labelstudio.lock_task(conversation.task.pk)
         log = UnitLog.objects.filter(**key).first() or UnitLog(**key)
         # two windows may ask at once: what was served first stands
         if log.arm not in ("shown", "control"):
             log.arm = arm
-            log.suggestions = (
-                known_suggestions(served.get("suggestions"), conversation.codebook) if arm == "shown" else []
-            )
+            log.suggestions = shown
             log.withheld = known_suggestions(served.get("withheld"), conversation.codebook)
             log.model = str(served.get("model") or "")[:200]
             log.prompt_version = str(served.get("prompt_version") or "")[:64]
@@ -76,5 +80,5 @@ def known_suggestions(suggestions: object, codebook: Codebook) -> list[dict[str,
             continue
         dimension = codebook.dimension(str(suggestion.get("dimension", codebook.dimensions[0].id)))
         if dimension is not None and dimension.category(str(suggestion.get("label"))) is not None:
-            known.append({**suggestion, "dimension": dimension.id})
+            known.append({**{part: suggestion.get(part) for part in _PARTS}, "dimension": dimension.id})
     return known

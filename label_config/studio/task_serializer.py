@@ -35,4 +35,4 @@ def _for_rater(representation: dict[str, Any], task: Any, user: Any, *, in_list:
         conversation = load(task, user)
     except RefusedError:
         return hide_task(representation)
-    return redact_task(representation, conversation.data.up_to(conversation.visible), user.pk)
+    return redact_task(representation, conversation.data.up_to(conversation.visible), user.pk, user.email)

@@ -21,19 +21,15 @@ def test_a_conversation_is_coded_in_the_stock_interface(tmp_path: Path, browser:
     with LabelStudioServer(data, plugin=True) as with_plugin:
         made = study("stock-study", with_plugin.url, None)
         with connect(with_plugin.url, with_plugin.token) as manager:
-            create_study(
-                made, manager, passwords={"ana@example.com": "ana-password-1", "ben@example.com": "ben-password-1"}
-            )
+            create_study(made, manager, passwords=dict.fromkeys(RATERS, "rater-password-1"))
             import_conversations(made, [each for each in conversations() if each.id == FIRST["id"]], manager)
     with LabelStudioServer(data, plugin=False) as stock, rater(browser, stock.url) as ana:
         ana.sign_in("ana@example.com", "rater-password-1")
         ana.page.goto(f"{stock.url}/projects/1/data?labeling=1")
         page = ana.page
         page.wait_for_function("() => window.Htx?.annotationStore?.selected?.regions?.length === 8", timeout=30_000)
-        texts = page.evaluate(
-            "() => Htx.annotationStore.selected.regions.map(region => [region.cleanId, region.text.replace(/\\\\n/g, '')])"
-        )
-        assert [span_id for span_id, _ in texts] == list(SLICES)
+        shown = page.evaluate("() => Htx.annotationStore.selected.regions.map(region => region.cleanId)")
+        assert shown == list(SLICES)
         for span_id, key in zip(SLICES, KEYS, strict=True):
             page.evaluate(
                 "id => { const a = Htx.annotationStore.selected; a.unselectAll();"

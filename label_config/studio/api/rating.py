@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from convolabel.codebook import Codebook, assign_keys
 from convolabel.decisions import Decision, Progress
+from convolabel.units import Unit
 from label_config.studio import labelstudio
 from label_config.studio.api.base import PluginView
 from label_config.studio.deciding import decide, unit_state
@@ -30,9 +31,10 @@ class CopilotBody(_Body):
 class DecisionBody(_Body):
     rev: Annotated[int, Field(ge=1)]
     labels: dict[str, str]
-    note: str = ""
+    # Postgres cannot store the character NUL, and a page would send the refused write for ever
+    note: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")] = ""
     base: Annotated[int, Field(ge=0)]
-    client: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    client: Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
     seq: Annotated[int, Field(ge=1, lt=2**53)]
     ms: int | None = None
     copilot: CopilotBody = CopilotBody()
@@ -104,7 +106,11 @@ class UnitView(PluginView):
         )
 
 
-class SuggestionView(PluginView):
+class SuggestionView(UnitView):
+    def put(self, request: Any, task: int, span_id: str) -> Response:
+        """A decision on a unit whose id itself ends in `/suggestion`."""
+        return super().put(request, task, f"{span_id}/suggestion")
+
     def post(self, request: Any, task: int, span_id: str) -> Response:
         body = SuggestionBody.model_validate(request.data)
         return Response({"suggestions": suggest(task, request.user, span_id, body.rev)})
@@ -143,7 +149,8 @@ def visible_state(conversation: RaterConversation, first: int) -> dict[str, Any]
     """Messages number `first` on, as far as they may be seen, with their units."""
     data, visible = conversation.data, conversation.visible
     logs = UnitLog.objects.filter(task=conversation.task, user=conversation.user)
-    versions = {(log.span_id, log.rev): log.version for log in logs} if first < visible else {}
+    rows = logs.values_list("span_id", "rev", "version") if first < visible else ()
+    versions = {Unit(span_id, rev): version for span_id, rev, version in rows}
     decisions = conversation.decisions
     units = [
         {
