@@ -45,7 +45,15 @@ _WRITE = [
 _EMPTY_LISTS = [r"api/ml", r"api/label_links", r"api/dm/actions", r"api/projects/counts", r"api/webhooks"]
 _EMPTY_OBJECTS = [r"__lsa"]
 _EMPTY_TASK_PAGES = [r"api/tasks"]
-_HOMES = [r"", r"projects", r"projects/\d+", r"user/account(/.*)?", r"organization", r"people|models"]
+_HOMES = [
+    r"",
+    r"projects",
+    r"projects/\d+",
+    r"projects/\d+/(settings(/.*)?|data/(import|export))",
+    r"user/account(/.*)?",
+    r"organization",
+    r"people|models",
+]
 
 
 def _any(patterns: list[str]) -> re.Pattern[str]:
