@@ -16,6 +16,8 @@ UNIT = "unit"
 """Name of the ParagraphLabels tag and of its only label."""
 NOTE = "note"
 """Name of the per-region TextArea."""
+COPILOT_TITLE = "convolabel co-pilot"
+"""By this title the plugin finds the scoring server among a project's ML backends."""
 UNITS_VERSION = "convolabel-units"
 """Model version of a prediction that holds the frozen units and no category."""
 

@@ -2,7 +2,7 @@
 
 The keys `messages`, `author` and `text` are what the labeling config's Paragraphs tag reads.
 Offsets stay in code points here; Label Studio's own regions count UTF-16 and are made in one place,
-`label_config.native_results`.
+`convolabel.native_regions`.
 """
 
 import hashlib

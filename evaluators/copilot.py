@@ -119,9 +119,12 @@ def _not_computed(votes: Votes) -> dict[str, str] | None:
         "uptake": ("accepted", "copilot_accepted"),
         "thumbs": ("helpful", "copilot_helpful"),
     }
-    found = {
-        table: f"the table has no column `{column}`" for table, (key, column) in lacking.items() if not votes.has(key)
-    }
+    found = {}
+    for table, (key, column) in lacking.items():
+        if not votes.has(key):
+            found[table] = f"the table has no column `{column}`"
+        elif votes.frame[key].isna().all():
+            found[table] = f"the column `{column}` is empty"
     return found or None
 
 

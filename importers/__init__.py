@@ -8,7 +8,6 @@ from convolabel.errors import MissingExtraError
 if TYPE_CHECKING:
     from importers.connection import Connection, connect
     from importers.conversations import Imported, import_conversations
-    from importers.copilot_backend import Credentials
     from importers.import_plan import Refused
     from importers.progress import ConversationProgress, progress_of
     from importers.studies import Created, create_study
@@ -18,7 +17,6 @@ __all__ = [
     "Connection",
     "ConversationProgress",
     "Created",
-    "Credentials",
     "ExportReport",
     "Imported",
     "Refused",
@@ -34,7 +32,6 @@ _HOME = {
     "Connection": "connection",
     "ConversationProgress": "progress",
     "Created": "studies",
-    "Credentials": "copilot_backend",
     "ExportReport": "votes",
     "Imported": "conversations",
     "Refused": "import_plan",

@@ -1,23 +1,14 @@
 """The co-pilot's scoring server as an ML backend of the study's project."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError, RemoteError
+from convolabel.native_regions import COPILOT_TITLE
 from convolabel.study import Copilot
 from importers.connection import Connection, UnreachableError
 
-TITLE = "convolabel co-pilot"
-"""By this title the plugin finds the scoring server among a project's ML backends."""
 _AUTH_METHOD = "BASIC_AUTH"
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """The scoring server's Basic credentials."""
-
-    user: str
-    password: str = field(repr=False)
 
 
 def connect_copilot(copilot: Copilot, project_id: int, credentials: Credentials | None, connection: Connection) -> None:
@@ -34,7 +25,7 @@ def connect_copilot(copilot: Copilot, project_id: int, credentials: Credentials 
     settings: dict[str, Any] = {
         "project": project_id,
         "url": copilot.url,
-        "title": TITLE,
+        "title": COPILOT_TITLE,
         "is_interactive": False,
         "auth_method": _AUTH_METHOD,
         "basic_auth_user": credentials.user,
@@ -67,7 +58,7 @@ def disconnect_copilot(project_id: int, connection: Connection) -> None:
 
 def _backends(project_id: int, connection: Connection) -> list[Any]:
     with connection.answering("list the project's ML backends"):
-        return [backend for backend in connection.sdk.ml.list(project=project_id) if backend.title == TITLE]
+        return [backend for backend in connection.sdk.ml.list(project=project_id) if backend.title == COPILOT_TITLE]
 
 
 def _remove(backend: Any, connection: Connection) -> None:

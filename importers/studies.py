@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 from convolabel.native_regions import UNITS_VERSION
 from convolabel.study import Study
 from importers.connection import PLUGIN_API, Connection
-from importers.copilot_backend import Credentials, connect_copilot, disconnect_copilot
+from importers.copilot_backend import connect_copilot, disconnect_copilot
 from importers.projects import (
     Project,
     find_project,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from convolabel.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from ml_backend.app import Credentials, create_app
+    from ml_backend.app import create_app
     from ml_backend.server import serve
 
-__all__ = ["Credentials", "create_app", "serve"]
+__all__ = ["create_app", "serve"]
 
-_HOMES = {"Credentials": "ml_backend.app", "create_app": "ml_backend.app", "serve": "ml_backend.server"}
+_HOMES = {"create_app": "ml_backend.app", "serve": "ml_backend.server"}
 _PACKAGES = {"flask": "server", "waitress": "server", "sqlalchemy": "server", "numpy": "models"}
 """Top-level packages the server cannot do without, and the extra that brings each."""
 

@@ -1,14 +1,13 @@
 """The scoring server as a Flask app: Label Studio's ML protocol, without any state per project."""
 
-import hmac
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 from convolabel.native_regions import UNITS_VERSION, unit_region
 from convolabel.study import Study
@@ -33,24 +32,6 @@ EVENTS = frozenset(
 )
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """The one Basic user that may ask: Label Studio with the plugin. Raises `InputError` when a part is empty."""
-
-    user: str
-    password: str = field(repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.user or not self.password:
-            raise InputError("The scoring server needs a user and a password that are not empty; set both.")
-
-    def match(self, user: str | None, password: str | None) -> bool:
-        """Whether both are right, in a time that does not tell which one is wrong or where."""
-        same_user = hmac.compare_digest(self.user.encode(), (user or "").encode())
-        same_password = hmac.compare_digest(self.password.encode(), (password or "").encode())
-        return same_user & same_password
 
 
 def create_app(

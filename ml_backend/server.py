@@ -9,8 +9,9 @@ from types import FrameType
 
 from waitress.server import create_server  # type: ignore[import-untyped]
 
+from convolabel.credentials import Credentials
 from convolabel.study import Study
-from ml_backend.app import MAX_REQUEST_BYTES, SERVICE, Credentials, create_app
+from ml_backend.app import MAX_REQUEST_BYTES, SERVICE, create_app
 from ml_backend.copilot_service import MAX_WAITING
 from ml_backend.embedder import Embedder, SentenceEmbedder
 

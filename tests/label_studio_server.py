@@ -61,6 +61,10 @@ class LabelStudioServer:
         return self.settings.url
 
     @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
     def token(self) -> str:
         return ADMINISTRATOR.token
 

@@ -6,9 +6,9 @@ import click
 
 from convolabel import __version__
 from convolabel.cli.conversations import create, export, import_, progress, validate
-from convolabel.cli.evaluators import cig
+from convolabel.cli.evaluators import cig, claims
 from convolabel.cli.servers import demo, serve, studio
-from convolabel.cli.tables import agreement, copilot, times
+from convolabel.cli.tables import agreement, copilot, report, times
 from convolabel.errors import ConvolabelError
 
 
@@ -25,7 +25,22 @@ def cli() -> None:
     """Code conversations span by span in Label Studio, and measure how well raters agree."""
 
 
-for _command in (demo, studio, serve, validate, create, import_, progress, export, agreement, times, copilot, cig):
+for _command in (
+    demo,
+    studio,
+    serve,
+    validate,
+    create,
+    import_,
+    progress,
+    export,
+    agreement,
+    times,
+    copilot,
+    report,
+    cig,
+    claims,
+):
     cli.add_command(_command)
 
 

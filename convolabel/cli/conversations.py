@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,14 +66,9 @@ def create(study_file: Path, as_json: bool) -> None:
     """
     from convolabel.study import read_study
     from importers import create_study
-    from importers.copilot_backend import Credentials
 
     study = read_study(study_file)
-    credentials = None
-    if study.copilot is not None:
-        from convolabel.cli.servers import copilot_login
-
-        credentials = Credentials(*copilot_login())
+    credentials = Credentials.from_environment() if study.copilot is not None else None
     with _connected(study) as connection:
         created = create_study(study, connection, copilot_credentials=credentials)
     if as_json:
@@ -197,7 +193,7 @@ def _connected(study: "Study") -> "Iterator[Connection]":
     token = os.environ.get(TOKEN_VARIABLE, "")
     if not token:
         raise InputError(
-            f"The environment variable {TOKEN_VARIABLE} is not set; it holds a token from Label Studio's Account & Settings."
+            f"The environment variable {TOKEN_VARIABLE} is not set; copy a token from Label Studio, Account & Settings."
         )
     with connect(study.label_studio.url, token) as connection:
         yield connection

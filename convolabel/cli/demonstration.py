@@ -20,6 +20,7 @@ import click
 
 from convolabel.cli.processes import Part, require_free_port, start, wait_until_up
 from convolabel.conversation_files import read_conversations
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 from convolabel.study import Study, read_study
 
@@ -196,7 +197,6 @@ def _basic(login: dict[str, str]) -> str:
 
 def _create_study(demonstration: Demonstration, study: Study, logins: Logins) -> None:
     from importers import connect, create_study, import_conversations
-    from importers.copilot_backend import Credentials
 
     credentials = Credentials("label-studio", logins.copilot_password)
     with connect(f"http://{HOST}:{demonstration.port}", logins.token) as connection:

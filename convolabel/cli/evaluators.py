@@ -98,8 +98,83 @@ def cig(
     return show_report(rater.report, as_json)
 
 
-def asked_model(options: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
-    """Arguments of an evaluator from `model_options`; a dry run needs no key."""
+@click.command()
+@click.argument("corpus_path", metavar="CORPUS", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the run.")
+@click.option("--embedding-model", help="Name or folder.  [default: Qwen/Qwen3-Embedding-0.6B]")
+@click.option("--nli-model", help="Name or folder.  [default: cross-encoder/nli-deberta-v3-base]")
+@click.option("--device", help="Where these run: cuda, mps, cpu.  [default: the best there is]")
+@click.option(
+    "--top-k", default=5, show_default=True, type=click.IntRange(0), help="Claims of each other speaker shown."
+)
+@click.option("--own-cap", default=40, show_default=True, type=click.IntRange(1), help="Own claims shown, about.")
+@click.option("--context-window", default=3, show_default=True, type=click.IntRange(0), help="Utterances shown before.")
+@click.option(
+    "--sibling-entail", default=0.5, show_default=True, type=click.FloatRange(0), help="From here on paraphrases."
+)
+@click.option("--match-convokit", is_flag=True, help="Count as ConvoKit 5.0 does.")
+@model_options
+def claims(
+    corpus_path: Path,
+    output: Path,
+    embedding_model: str | None,
+    nli_model: str | None,
+    dry_run: bool,
+    as_json: bool,
+    device: str | None,
+    top_k: int,
+    own_cap: int,
+    context_window: int,
+    sibling_entail: float,
+    match_convokit: bool,
+    **options: Any,
+) -> int:
+    """What each speaker claims, and how far participants come to share it (ClaimTracker).
+
+    CORPUS is a conversation file, a ConvoKit directory or an exported votes table. The folder receives
+    claims_summary.csv, claims_agreement.csv, claims_memory.csv, claims_utterances.csv, claims_report.json, and every
+    answer as it arrives: run the same command again to go on after a stop. The key is read from OPENAI_API_KEY or
+    GEMINI_API_KEY. --workers conversations are built at once; as many others are begun or judged meanwhile.
+    """
+    from evaluators.claims import ClaimTracker
+    from evaluators.claims.tracked_folder import estimate, track_into_folder
+    from evaluators.corpus import Corpus
+    from evaluators.run_folder import RunFolder
+
+    corpus = Corpus(corpus_path)
+    named = {"embedding_model": embedding_model, "nli_model": nli_model}
+    method: dict[str, Any] = {
+        **{name: given for name, given in named.items() if given is not None},
+        "device": device,
+        "top_k": top_k,
+        "own_cap": own_cap,
+        "context_window": context_window,
+        "sibling_entail": sibling_entail,
+        "match_convokit": match_convokit,
+    }
+    if dry_run:
+        asked = ClaimTracker(**asked_model(options, dry_run=True, json_mode=True), **_folder_if_there(output), **method)
+        show_estimate(asdict(estimate(corpus, asked)), options, as_json)
+        return 0
+    folder = RunFolder(output)
+    with progress_bar("Tracking") as advance:
+        tracker = ClaimTracker(
+            **asked_model(options, json_mode=True), run_folder=folder, progress=advance, verbosity=0, **method
+        )
+        try:
+            track_into_folder(corpus, tracker, folder)
+        finally:
+            if tracker.report is not None and sys.exc_info()[0] is not None:
+                click.echo(tracker.report.text(), err=True)
+    assert tracker.report is not None  # noqa: S101 - track_into_folder made it
+    return show_report(tracker.report, as_json)
+
+
+def asked_model(options: dict[str, Any], *, dry_run: bool = False, json_mode: bool = False) -> dict[str, Any]:
+    """Arguments of an evaluator from `model_options`; a dry run needs no key.
+
+    `json_mode` is for evaluators whose replies are JSON objects.
+    """
     from convolabel.llm import Limiter, get_eval_llm_client
 
     client = get_eval_llm_client(
@@ -107,6 +182,7 @@ def asked_model(options: dict[str, Any], *, dry_run: bool = False) -> dict[str, 
         options["provider"],
         reasoning_effort=options["reasoning_effort"],
         seed=options["seed"],
+        json_mode=json_mode,
         base_url=options["base_url"],
         api_key="not needed" if dry_run else None,
         limiter=Limiter(options["calls"], options["per_minute"]),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 
 _HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -74,10 +75,9 @@ def serve(studies: tuple[Path, ...], host: str, port: int, data: Path) -> None:
     It accepts the user and password in CONVOLABEL_COPILOT_USER and CONVOLABEL_COPILOT_PASSWORD, and nobody else.
     """
     from convolabel.study import read_study
-    from ml_backend import Credentials
     from ml_backend import serve as serve_studies
 
-    credentials = Credentials(*copilot_login())
+    credentials = Credentials.from_environment()
     try:
         serve_studies(
             [read_study(path) for path in studies],
@@ -89,14 +89,3 @@ def serve(studies: tuple[Path, ...], host: str, port: int, data: Path) -> None:
         )
     except OSError as error:
         raise InputError(f"Cannot listen on {host}:{port}: {error.strerror}; give another --port.") from None
-
-
-def copilot_login() -> tuple[str, str]:
-    """User and password of the scoring server. Raises `InputError` when one is not set."""
-    names = ("CONVOLABEL_COPILOT_USER", "CONVOLABEL_COPILOT_PASSWORD")
-    missing = [name for name in names if not os.environ.get(name)]
-    if missing:
-        raise InputError(
-            f"The environment variable {missing[0]} is not set; the scoring server needs both {' and '.join(names)}."
-        )
-    return os.environ[names[0]], os.environ[names[1]]

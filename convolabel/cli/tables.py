@@ -40,8 +40,56 @@ _UNSURE = click.option(
     show_default=True,
     help="Whether an unsure vote is left out or is a category of its own.",
 )
+_METRIC = (
+    click.option(
+        "--level",
+        type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+        default="nominal",
+        show_default=True,
+        help="Level of measurement; above nominal, values are numbers.",
+    ),
+    click.option("--order", multiple=True, help="A value of an ordinal scale, from the lowest up; repeatable."),
+    click.option("--distance", type=click.Path(path_type=Path), help="CSV with a distance for every two values."),
+)
+_WHO = click.option(
+    "--who", type=click.Choice(["humans", "all"]), default="humans", show_default=True, help="Raters of the parts."
+)
+_TIMES = (
+    click.option(
+        "--fast",
+        "fast_ms",
+        type=click.IntRange(min=1),
+        default=500,
+        show_default=True,
+        help="Milliseconds below which a decision is counted as fast.",
+    ),
+    click.option(
+        "--step",
+        type=click.IntRange(min=1),
+        default=20,
+        show_default=True,
+        help="Decisions per point of the learning curve.",
+    ),
+)
+_ARMS = (
+    click.option(
+        "--by",
+        type=click.Choice(["arm", "shown"]),
+        default="arm",
+        show_default=True,
+        help="Compare arms as drawn, or only suggestions on screen in time.",
+    ),
+    click.option(
+        "--control-unit",
+        type=click.Choice(["rater_span", "span"]),
+        help="For what the arms were drawn. [default: told by the table]",
+    ),
+)
 # The defaults of the numbers are those of the Python functions.
 _DRAWS = click.option("--draws", type=click.IntRange(min=0), help="Bootstrap draws over conversations. [default: 1000]")
+_REDRAWS = click.option(
+    "--redraws", type=click.IntRange(min=0), help="Redrawings of the arms for p-values. [default: 1000]"
+)
 _SEED = click.option("--seed", type=click.IntRange(min=0), help="Seed of everything drawn; the output names it.")
 
 
@@ -55,21 +103,7 @@ def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 @click.command()
-@_options(*_TABLE_OPTIONS)
-@click.option(
-    "--level",
-    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-    default="nominal",
-    show_default=True,
-    help="Level of measurement; above nominal, values are numbers.",
-)
-@click.option("--order", multiple=True, help="A value of an ordinal scale, from the lowest up; repeatable.")
-@click.option("--distance", type=click.Path(path_type=Path), help="CSV with a distance for every two values.")
-@_options(_UNSURE)
-@click.option(
-    "--who", type=click.Choice(["humans", "all"]), default="humans", show_default=True, help="Raters of the parts."
-)
-@_options(_DRAWS, _SEED, *_OUTPUT_OPTIONS)
+@_options(*_TABLE_OPTIONS, *_METRIC, _UNSURE, _WHO, _DRAWS, _SEED, *_OUTPUT_OPTIONS)
 def agreement(
     table: Path,
     distance: Path | None,
@@ -92,23 +126,7 @@ def agreement(
 
 
 @click.command()
-@_options(*_TABLE_OPTIONS)
-@click.option(
-    "--fast",
-    "fast_ms",
-    type=click.IntRange(min=1),
-    default=500,
-    show_default=True,
-    help="Milliseconds below which a decision is counted as fast.",
-)
-@click.option(
-    "--step",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Decisions per point of the learning curve.",
-)
-@_options(*_OUTPUT_OPTIONS)
+@_options(*_TABLE_OPTIONS, *_TIMES, *_OUTPUT_OPTIONS)
 def times(table: Path, folder: Path | None, as_json: bool, **options: Any) -> None:
     """Time on task: first decisions per rater, category, place and conversation; learning; fast ones.
 
@@ -120,23 +138,7 @@ def times(table: Path, folder: Path | None, as_json: bool, **options: Any) -> No
 
 
 @click.command()
-@_options(*_TABLE_OPTIONS)
-@_options(_UNSURE)
-@click.option(
-    "--by",
-    type=click.Choice(["arm", "shown"]),
-    default="arm",
-    show_default=True,
-    help="Compare arms as drawn, or only suggestions on screen in time.",
-)
-@click.option(
-    "--control-unit",
-    type=click.Choice(["rater_span", "span"]),
-    help="For what the arms were drawn. [default: told by the table]",
-)
-@_options(_DRAWS)
-@click.option("--redraws", type=click.IntRange(min=0), help="Redrawings of the arms for p-values. [default: 1000]")
-@_options(_SEED, *_OUTPUT_OPTIONS)
+@_options(*_TABLE_OPTIONS, _UNSURE, *_ARMS, _DRAWS, _REDRAWS, _SEED, *_OUTPUT_OPTIONS)
 def copilot(
     table: Path,
     draws: int | None,
@@ -154,6 +156,49 @@ def copilot(
     votes = _load(table, options)
     numbers = _given(draws=draws, redraws=redraws, seed=seed)
     _show(evaluators.copilot_effect(votes, **options, **numbers), folder, as_json)
+
+
+@click.command()
+@_options(*_TABLE_OPTIONS)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="The page, for example report.html."
+)
+@click.option("--title", help="Title of the page. [default: the name of the table]")
+@click.option("--names", is_flag=True, help="Show raters by name instead of by id.")
+@click.option(
+    "--results", multiple=True, type=click.Path(path_type=Path), help="Folder that an evaluator wrote; repeatable."
+)
+@_options(*_METRIC, _UNSURE, _WHO, *_ARMS, *_TIMES, _DRAWS, _REDRAWS, _SEED, *_OUTPUT_OPTIONS)
+def report(
+    table: Path,
+    output: Path,
+    distance: Path | None,
+    draws: int | None,
+    redraws: int | None,
+    seed: int | None,
+    folder: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Everything about a table of votes with plots, in one page that opens from disk.
+
+    TABLE is an export of convolabel or any table with one row per vote (.csv, .jsonl, .parquet). --csv writes all
+    numbers of the page as tables, --json prints them.
+    """
+    evaluators = _evaluators()
+    try:
+        from evaluators.report import report as make
+    except ModuleNotFoundError as error:
+        if error.name != "jinja2":
+            raise
+        raise MissingExtraError("The report", "evaluators") from None
+    votes = _load(table, options)
+    distances = evaluators.read_distances(distance) if distance else None
+    made = make(votes, distances=distances, **options, **_given(draws=draws, redraws=redraws, seed=seed))
+    made.write(output)
+    if folder:
+        made.write_tables(folder)
+    click.echo(_json(made) if as_json else f"{output} holds the report; open it in a browser.")
 
 
 def _evaluators() -> ModuleType:
@@ -182,7 +227,8 @@ def _given(**numbers: int | None) -> dict[str, Any]:
 def _show(result: Any, folder: Path | None, as_json: bool) -> None:
     if folder:
         result.write(folder)
-    if as_json:
-        click.echo(json.dumps(result.as_dict(), ensure_ascii=False, indent=2, allow_nan=False))
-    else:
-        click.echo(result.text())
+    click.echo(_json(result) if as_json else result.text())
+
+
+def _json(result: Any) -> str:
+    return json.dumps(result.as_dict(), ensure_ascii=False, indent=2, allow_nan=False)

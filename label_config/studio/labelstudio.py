@@ -21,6 +21,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.test import APIRequestFactory, force_authenticate
 from tasks.models import Annotation, AnnotationDraft, Task
 
+from convolabel.native_regions import COPILOT_TITLE
+
 __all__ = [
     "Annotation",
     "AnnotationDraft",
@@ -126,7 +128,7 @@ def predict(project: Any, task: dict[str, Any], context: dict[str, Any], timeout
     from ml.api_connector import PREDICT_URL
     from ml.models import MLBackend
 
-    backend = MLBackend.objects.filter(project=project).first()
+    backend = MLBackend.objects.filter(project=project, title=COPILOT_TITLE).first()
     if backend is None:
         return None
     body = backend.api._prep_prediction_req([task], project, context=context)

@@ -15,8 +15,8 @@ import yaml
 from playwright.sync_api import Browser, sync_playwright
 
 from convolabel import Study, task_data
+from convolabel.credentials import Credentials
 from importers import Connection, connect, create_study, import_conversations
-from importers.copilot_backend import Credentials
 from tests.browser.chromium import launch
 from tests.browser.rated_study import RATERS, conversations, study
 from tests.label_studio_server import LabelStudioServer, free_port

@@ -169,7 +169,13 @@ def test_uptake_by_category_confidence_and_rater() -> None:
 def test_a_table_without_confidence_says_so() -> None:
     result = of(coded(SHOWN + CONTROL))
     assert result.by_confidence.empty
-    assert result.used["not_computed"] == {"by_confidence": "the table has no column `copilot_confidence`"}
+    assert result.used["not_computed"]["by_confidence"] == "the column `copilot_confidence` is empty"
+    rows = [{**vote.model_dump()} for vote in coded(SHOWN + CONTROL)]
+    for row in rows:
+        del row["copilot_confidence"]
+    result = of(rows)
+    assert result.by_confidence.empty
+    assert result.used["not_computed"]["by_confidence"] == "the table has no column `copilot_confidence`"
 
 
 def test_thumbs() -> None:

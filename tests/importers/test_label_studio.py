@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from convolabel import Conversation, Study, read_conversations, task_data
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError, RemoteError
-from convolabel.native_regions import UNITS_VERSION, choice_result, note_result, unit_region
+from convolabel.native_regions import COPILOT_TITLE, UNITS_VERSION, choice_result, note_result, unit_region
 from importers import Connection, Created, connect, create_study, export_votes, import_conversations, progress_of
-from importers.copilot_backend import TITLE, Credentials
 from tests.importers.scripted_server import serving
 from tests.importers.two_unit_study import CODEBOOK, conversation
 from tests.label_studio_server import LabelStudioServer
@@ -288,7 +288,7 @@ def test_the_copilot_is_connected_once(study: Study, connection: Connection) -> 
         create_study(wanted, connection, copilot_credentials=CREDENTIALS)
         created = create_study(wanted, connection, copilot_credentials=CREDENTIALS)
         (backend,) = connection.sdk.ml.list(project=created.project_id)
-        assert (backend.title, backend.url, backend.is_interactive) == (TITLE, scorer.url, False)
+        assert (backend.title, backend.url, backend.is_interactive) == (COPILOT_TITLE, scorer.url, False)
         basic = httpx.BasicAuth(CREDENTIALS.user, CREDENTIALS.password)._auth_header
         assert {sent for _, path, sent in scorer.seen if path == "/setup"} == {basic}
         create_study(study, connection)

@@ -9,9 +9,9 @@ import numpy as np
 from flask.testing import FlaskClient
 
 from convolabel.codebook import Codebook
+from convolabel.credentials import Credentials
 from convolabel.study import Study
 from convolabel.task_data import TaskData, TaskMessage, TaskSpan
-from ml_backend.app import Credentials
 
 Clients = Callable[..., FlaskClient]
 CREDENTIALS = Credentials("studio", "correct horse")

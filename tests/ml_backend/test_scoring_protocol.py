@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from small_study import Clients, WordEmbedder, copilot_body, plain_body, study, talk
 
+from convolabel.credentials import Credentials
 from convolabel.errors import InputError
 from convolabel.native_regions import UNITS_VERSION
-from ml_backend.app import Credentials, create_app
+from ml_backend.app import create_app
 
 ROUTES = [
     ("GET", "/"),

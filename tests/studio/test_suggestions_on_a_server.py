@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from convolabel.native_regions import COPILOT_TITLE
 from tests.studio.local_servers import Recording, recording_server
 from tests.studio.studio_projects import Project, Projects, Rater, conversation, signed_in
 
@@ -45,7 +46,7 @@ def project(projects: Projects, scoring: Recording) -> Project:
     """A study with a co-pilot. The scoring server answers `setup` with nothing in particular."""
     copilot = {"url": scoring.url, "wait_seconds": WAIT_SECONDS}
     project = projects.make([conversation("pilot")], raters=2, copilot=copilot)
-    body = {"url": scoring.url, "project": project.id, "title": "stub", "is_interactive": False}
+    body = {"url": scoring.url, "project": project.id, "title": COPILOT_TITLE, "is_interactive": False}
     added = projects.admin.post("/api/ml/", json=body)
     assert added.status_code == httpx.codes.CREATED, added.text[:300]
     return project
