@@ -12,12 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from playwright.sync_api import Browser, sync_playwright
 
 from convolabel import Study, task_data
 from convolabel.credentials import Credentials
 from importers import Connection, connect, create_study, import_conversations
-from tests.browser.chromium import launch
 from tests.browser.rated_study import RATERS, conversations, study
 from tests.label_studio_server import LabelStudioServer, free_port
 
@@ -33,14 +31,6 @@ class RatedStudy:
     connection: Connection
     passwords: dict[str, str]
     project: int
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = launch(playwright)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

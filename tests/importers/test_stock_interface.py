@@ -1,22 +1,17 @@
 """A rater codes a conversation in Label Studio's own interface, without the plugin, in a real browser."""
 
-import os
-import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
 from convolabel import Conversation, Study, shipped_codebook
 from importers import connect, create_study, export_votes, import_conversations
 from tests.label_studio_server import LabelStudioServer
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 EMAIL, PASSWORD = "stock@example.com", "stock-password-1"
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 TEXTS = [
     ("Gut 👍🏽 weiter so. Was nun?", [("e1", 0, 17), ("e2", 18, 26)]),
     ("Erst das.\r\nDann 😀 dies. Ende\nneu.", [("n1", 0, 9), ("n2", 18, 23), ("n3", 24, 33)]),
@@ -28,15 +23,10 @@ KEYS = ["1", "2", "9", "0", "3", "1"]
 
 
 @pytest.fixture
-def page() -> Iterator["Page"]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield browser.new_page(viewport={"width": 1400, "height": 900})
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    yield context.new_page()
+    context.close()
 
 
 def tricky() -> Conversation:
@@ -47,7 +37,7 @@ def tricky() -> Conversation:
     return Conversation.model_validate({"id": "tricky", "content": {"messages": messages}})
 
 
-def test_units_are_frozen_in_the_right_places_and_coded_by_keys(label_studio: LabelStudioServer, page: "Page") -> None:
+def test_units_are_frozen_in_the_right_places_and_coded_by_keys(label_studio: LabelStudioServer, page: Page) -> None:
     label_studio.add_user(EMAIL, PASSWORD, "Stock")
     codebook = shipped_codebook("vrm-intent")
     study = Study.model_validate({"study": "stock", "codebook": codebook.model_dump(), "raters": [{"email": EMAIL}]})
@@ -88,7 +78,7 @@ def test_units_are_frozen_in_the_right_places_and_coded_by_keys(label_studio: La
     assert [row.span_rev for row in rows] == [1] * 6
 
 
-def sign_in(page: "Page", url: str) -> None:
+def sign_in(page: Page, url: str) -> None:
     page.goto(f"{url}/user/login/")
     page.fill("input[name=email]", EMAIL)
     page.fill("input[name=password]", PASSWORD)
@@ -96,7 +86,7 @@ def sign_in(page: "Page", url: str) -> None:
         page.click("button[type=submit]")
 
 
-def code(page: "Page", number: int, key: str) -> None:
+def code(page: Page, number: int, key: str) -> None:
     """Select a unit and, with a key, give it a category."""
     page.locator(".htx-highlight").nth(number).click()
     page.wait_for_function(f"Htx.annotationStore.selected.regions[{number}].selected")
