@@ -12,6 +12,7 @@ import json
 import re
 import statistics
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,9 @@ def main(units: tuple[int, ...], conversations: Path | None, keys: int) -> None:
             )
             with connect(server.url, server.token) as manager:
                 created = create_study(study, manager, passwords={RATER: PASSWORD})
+                began = time.perf_counter()
                 import_conversations(study, batch, manager)
+                seconds = round(time.perf_counter() - began, 2)
             with sync_playwright() as playwright:
                 browser = launch(playwright)
                 with rater(browser, server.url) as window:
@@ -92,7 +95,13 @@ def main(units: tuple[int, ...], conversations: Path | None, keys: int) -> None:
                     window.sign_in(RATER, PASSWORD)
                     window.page.goto(f"{server.url}/projects/{created.project_id}/data?labeling=1")
                     window.page.wait_for_selector("[data-testid=convolabel-page]")
-                    click.echo(json.dumps({"conversation": batch[0].id, **code(window.page, keys), **memory(server)}))
+                    found = {
+                        "conversation": batch[0].id,
+                        "import_seconds": seconds,
+                        **code(window.page, keys),
+                        **memory(server),
+                    }
+                    click.echo(json.dumps(found))
                 browser.close()
 
 
@@ -111,7 +120,10 @@ def code(page: Page, keys: int) -> dict[str, Any]:
     return {"keys": len(found["saved"]), "units": total, **{name: figures(found[name]) for name in found}}
 
 
-def figures(milliseconds: list[float]) -> dict[str, float]:
+def figures(milliseconds: list[float]) -> dict[str, float] | None:
+    """None when it did not happen: with one unit per message every next unit has to be revealed first."""
+    if len(milliseconds) < 2:
+        return None
     cuts = statistics.quantiles(milliseconds, n=100)
     return {"p50_ms": round(cuts[49], 1), "p95_ms": round(cuts[94], 1)}
 
