@@ -221,7 +221,12 @@ def _summary(demonstration: Demonstration, study: Study, logins: Logins, seconds
             f"Ready after {seconds:.0f} s: {url}",
             *lines,
             "Sign in as a rater and code. In another terminal, what was coded comes out with",
-            f"  . {demonstration.environment_file} && convolabel export {demonstration.study_file} -o votes.csv",
+            f"  . {demonstration.environment_file} && {_command()} export {demonstration.study_file} -o votes.csv",
             "Ctrl-C stops everything; the next start continues here.",
         ]
     )
+
+
+def _command() -> str:
+    """How a shell started here calls convolabel, which `make demo` does not put on the PATH."""
+    return "convolabel" if shutil.which("convolabel") else os.path.relpath(Path(sys.executable).with_name("convolabel"))
