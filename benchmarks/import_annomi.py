@@ -1,6 +1,6 @@
 """How long the import of AnnoMI takes, and how much memory the client needs.
 
-    LABEL_STUDIO_URL=http://127.0.0.1:8080 LABEL_STUDIO_API_KEY=... python benchmarks/import_annomi.py AnnoMI-full.csv
+    LABEL_STUDIO_URL=http://127.0.0.1:8080 LABEL_STUDIO_API_KEY=... python -m benchmarks.import_annomi AnnoMI-full.csv
 
 A project is made for the measurement and deleted afterwards. Target: 133 conversations, 9,699 units in 15 s.
 """
@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 import click
-from annomi import read_annomi, write_items
 
+from benchmarks.annomi import read_annomi, write_items
 from convolabel import Study, read_conversations, shipped_codebook
 from importers import connect, create_study, export_votes, import_conversations
 
