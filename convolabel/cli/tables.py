@@ -54,22 +54,13 @@ _METRIC = (
 _WHO = click.option(
     "--who", type=click.Choice(["humans", "all"]), default="humans", show_default=True, help="Raters of the parts."
 )
-_TIMES = (
-    click.option(
-        "--fast",
-        "fast_ms",
-        type=click.IntRange(min=1),
-        default=500,
-        show_default=True,
-        help="Milliseconds below which a decision is counted as fast.",
-    ),
-    click.option(
-        "--step",
-        type=click.IntRange(min=1),
-        default=20,
-        show_default=True,
-        help="Decisions per point of the learning curve.",
-    ),
+_FAST = click.option(
+    "--fast",
+    "fast_ms",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="Milliseconds below which a decision is counted as fast.",
 )
 _ARMS = (
     click.option(
@@ -126,7 +117,15 @@ def agreement(
 
 
 @click.command()
-@_options(*_TABLE_OPTIONS, *_TIMES, *_OUTPUT_OPTIONS)
+@_options(*_TABLE_OPTIONS, _FAST)
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Decisions per point of the learning curve.",
+)
+@_options(*_OUTPUT_OPTIONS)
 def times(table: Path, folder: Path | None, as_json: bool, **options: Any) -> None:
     """Time on task: first decisions per rater, category, place and conversation; learning; fast ones.
 
@@ -168,7 +167,13 @@ def copilot(
 @click.option(
     "--results", multiple=True, type=click.Path(path_type=Path), help="Folder that an evaluator wrote; repeatable."
 )
-@_options(*_METRIC, _UNSURE, _WHO, *_ARMS, *_TIMES, _DRAWS, _REDRAWS, _SEED, *_OUTPUT_OPTIONS)
+@_options(*_METRIC, _UNSURE, _WHO, *_ARMS, _FAST)
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    help="Decisions per point of the learning curve. [default: 20, more for raters with more than 1,000 decisions]",
+)
+@_options(_DRAWS, _REDRAWS, _SEED, *_OUTPUT_OPTIONS)
 def report(
     table: Path,
     output: Path,
