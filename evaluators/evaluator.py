@@ -54,6 +54,8 @@ class LLMEvaluator:
 
     name: str
     """What the evaluator is called in reports and file names."""
+    json_mode = False
+    """Whether all replies are JSON objects, so that OpenAI can be held to that."""
 
     def __init__(
         self,
@@ -85,7 +87,7 @@ class LLMEvaluator:
         self.verbosity = verbosity
         self.prices = prices
         self.progress = progress
-        self.run_folder = _folder(run_folder)
+        self.run_folder = as_run_folder(run_folder)
         self.report: RunReport | None = None
 
     @cached_property
@@ -96,6 +98,7 @@ class LLMEvaluator:
             config_manager=self.config_manager,
             reasoning_effort=self.reasoning_effort,
             seed=self.seed,
+            json_mode=self.json_mode,
             base_url=self.base_url,
             limiter=self.limiter,
         )
@@ -111,8 +114,11 @@ class LLMEvaluator:
         client = as_client(self.llm_client)
         return client.for_run(cache=self.run_folder.answers, usage=Usage(), stopping=Event()).has_answer(prompt)
 
-    def _started_run(self) -> Run:
-        """A run with a new report, to be entered. Raises before the last report is gone when there is no client."""
+    def _started_run(self, *, n_workers: int | None = None) -> Run:
+        """A run with a new report, to be entered. Raises before the last report is gone when there is no client.
+
+        `n_workers` is the number of conversations worked on at once, where that is not `self.n_workers`.
+        """
         client = self.llm_client
         self.report = RunReport(self.name)
         return Run(
@@ -120,8 +126,8 @@ class LLMEvaluator:
             client,
             cache=self.run_folder.answers if self.run_folder else None,
             usage=Usage(self.prices or {}),
-            n_workers=self.n_workers,
-            progress=self.progress or _printed(self.verbosity),
+            n_workers=self.n_workers if n_workers is None else n_workers,
+            progress=self.progress or printed_progress(self.verbosity),
         )
 
     def _write_report(self) -> None:
@@ -129,7 +135,8 @@ class LLMEvaluator:
             self.run_folder.write_report(self.report)
 
 
-def _folder(given: "str | Path | RunFolder | None") -> "RunFolder | None":
+def as_run_folder(given: "str | Path | RunFolder | None") -> "RunFolder | None":
+    """A run folder given as one, or by its path."""
     if given is None or not isinstance(given, str | Path):
         return given
     from evaluators.run_folder import RunFolder
@@ -137,7 +144,9 @@ def _folder(given: "str | Path | RunFolder | None") -> "RunFolder | None":
     return RunFolder(given)
 
 
-def _printed(verbosity: int) -> Progress:
+def printed_progress(verbosity: int) -> Progress:
+    """A line on standard error every `verbosity` conversations; 0: never."""
+
     def show(done: int, total: int) -> None:
         if verbosity and (done % verbosity == 0 or done == total):
             print(f"{done} / {total} conversations", file=sys.stderr)

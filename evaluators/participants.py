@@ -48,20 +48,21 @@ def display_names(
     conversation: "ConversationLike",
     is_mediator: IsMediator = default_is_mediator,
     name_func: NameOf = default_speaker_name,
+    mediator: str = MEDIATOR,
 ) -> dict[str, str]:
     """Speaker id -> name of everyone who speaks and is no mediator, in order of first utterance.
 
-    Names are distinct: a second "Ann" is "Ann (2)", and one called like the mediator gets " (participant)".
+    Names are distinct: a second "Ann" is "Ann (2)", and one called like the `mediator` gets " (participant)".
     """
     speakers = {}
     for utterance in in_reading_order(conversation).utterances:
         if utterance.speaker.id not in speakers and not is_mediator(utterance.speaker):
             speakers[utterance.speaker.id] = name_func(conversation, utterance.speaker)
-    return dict(zip(speakers, _distinct(speakers.values()), strict=True))
+    return dict(zip(speakers, _distinct(speakers.values(), mediator), strict=True))
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    wanted = [f"{name} (participant)" if name == MEDIATOR else str(name) for name in names]
+def _distinct(names: Iterable[str], mediator: str) -> list[str]:
+    wanted = [f"{name} (participant)" if name == mediator else str(name) for name in names]
     given: list[str] = []
     for name in wanted:
         number, candidate = 1, name

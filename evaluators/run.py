@@ -99,16 +99,23 @@ class Run:
         return {each.id: results[each.id] for each in conversations if each.id in results}
 
     def map_calls(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """`function` for each item, in one pool for all conversations, as wide as the client's limiter; in order.
+        """`function` for each item, as by `start_calls`; the results in order.
 
-        For calls that do not depend on each other. `function` must not call `map_calls`. When one raises, the first
-        error (in the order of the items) is raised after all have ended, so that no answer on its way is lost.
+        When one raises, the first error (in the order of the items) is raised after all have ended, so that no answer
+        on its way is lost.
         """
-        if self._calls is None:
-            raise RuntimeError("map_calls is for use inside the run's context")
-        futures = [self._calls.submit(function, item) for item in items]
+        futures = self.start_calls(function, items)
         wait(futures)
         return [future.result() for future in futures]
+
+    def start_calls(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Future[Result]]:
+        """`function` for each item, not waited for, in one pool for all conversations, about as wide as the limiter.
+
+        For calls that do not depend on each other. `function` must not wait for other calls of the pool.
+        """
+        if self._calls is None:
+            raise RuntimeError("calls are started inside the run's context")
+        return [self._calls.submit(function, item) for item in items]
 
     def in_order(self, conversation: Any) -> list[Any]:
         """Its utterances in reading order; file order for want of timestamps is noted in the report."""
@@ -118,7 +125,11 @@ class Run:
         return order.utterances
 
     def __enter__(self) -> Self:
-        width = self._client.limiter.max_in_flight if self._client is not None else self._n_workers
+        width = self._n_workers
+        if self._client is not None:
+            # an eighth is left to what conversations ask by themselves, one thing after the other: it decides when
+            # they end, and would else wait behind a crowd of calls that nobody waits for yet
+            width = self._client.limiter.max_in_flight - self._client.limiter.max_in_flight // 8
         self._calls = ThreadPoolExecutor(width, thread_name_prefix="call")
         return self
 

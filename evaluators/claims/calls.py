@@ -1,6 +1,7 @@
 """Asking a model about one conversation, and keeping account of what could not be had."""
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -41,14 +42,20 @@ class Found(Generic[Item]):
 Reply = TypeVar("Reply", bound=Found[Any])
 
 
-class SideBySide(Protocol):
-    """Calls that do not depend on each other; results in order."""
+class Start(Protocol):
+    """Begins calls that do not depend on each other."""
 
-    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]: ...
+    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> list[Future[Result]]: ...
 
 
-def one_by_one(function: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-    return [function(item) for item in items]
+def one_by_one(function: Callable[[Item], Result], items: Iterable[Item], /) -> list[Future[Result]]:
+    """For calls outside a run: each is made before this returns. Raises what `function` raises."""
+    futures = []
+    for item in items:
+        future: Future[Result] = Future()
+        future.set_result(function(item))
+        futures.append(future)
+    return futures
 
 
 class Calls:
@@ -61,15 +68,21 @@ class Calls:
         self,
         client: LLMClient,
         *,
-        side_by_side: SideBySide = one_by_one,
+        start: Start = one_by_one,
         count: Callable[[str, int], None] = lambda what, number: None,
         keeps_going: bool = False,
     ) -> None:
         self.client = client
-        self.side_by_side = side_by_side
+        self.start = start
         self.count = count
         self.keeps_going = keeps_going
         self.problems: list[Problem] = []
+
+    def side_by_side(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """The results in order. An error is raised after all calls have ended, so that no answer on its way is lost."""
+        futures = self.start(function, items)
+        wait(futures)
+        return [future.result() for future in futures]
 
     def ask_whole(self, stage: str, place: str, prompt: str, read: Callable[[Any], Reply]) -> Reply | None:
         """What the reply to `prompt` holds. A faulty reply is asked for again once; then the better one counts.

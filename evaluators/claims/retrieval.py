@@ -13,21 +13,25 @@ if TYPE_CHECKING:
 class ClaimVectors:
     """Claims of one conversation as vectors of length one, by text; each text is embedded once.
 
-    Nothing is embedded before a vector is asked for; then everything in `expected` is, in one batch.
+    Nothing is embedded before a vector is asked for; then everything expected by then is, in one batch.
     """
 
-    def __init__(self, embed: "Callable[[Sequence[str]], FloatArray]", expected: Iterable[str] = ()) -> None:
+    def __init__(self, embed: "Callable[[Sequence[str]], FloatArray]") -> None:
         self._embed = embed
-        self._waiting = dict.fromkeys(expected)
+        self._waiting: dict[str, None] = {}
         self._vectors: dict[str, FloatArray] = {}
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """Texts that may be asked for later."""
+        self._waiting.update(dict.fromkeys(text for text in texts if text not in self._vectors))
 
     def of(self, texts: Sequence[str]) -> "FloatArray":
         """Texts x dimensions."""
         import numpy as np
 
-        self._waiting.update(dict.fromkeys(text for text in texts if text not in self._vectors))
-        if any(text in self._waiting for text in texts):
-            waiting = [text for text in self._waiting if text not in self._vectors]
+        if any(text not in self._vectors for text in texts):
+            self.expect(texts)
+            waiting = list(self._waiting)
             self._vectors.update(zip(waiting, self._embed(waiting), strict=True))
             self._waiting.clear()
         return np.stack([self._vectors[text] for text in texts])

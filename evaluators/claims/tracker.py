@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 from typing import TYPE_CHECKING, Any
 
 from convolabel.errors import InputError
@@ -71,6 +71,7 @@ class ClaimTracker(LLMEvaluator):
     """
 
     name = "claims"
+    json_mode = True
 
     new_entry = staticmethod(memory.new_entry)
     active = staticmethod(memory.active)
@@ -194,7 +195,8 @@ class ClaimTracker(LLMEvaluator):
     def track(self, conversation: "ConversationLike") -> Record:
         """The record of one conversation without the agreement. Raises `LLMError`."""
         calls = self._own_calls()
-        record = self.tracking.record_of(calls, self.transcript(conversation))
+        transcript = self.transcript(conversation)
+        record = self.tracking.record_of(calls, transcript, self.tracking.start(calls, transcript))
         _warn_of(calls)
         return record
 
@@ -238,10 +240,14 @@ class ClaimTracker(LLMEvaluator):
         would survive are raised after what is done was written.
         """
         conversations = [each for each in corpus.iter_conversations() if selector(each)]
-        started = self._started_run()
+        # the first claims of a conversation are asked for, and the last agreement judged, while others are built
+        started = self._started_run(n_workers=2 * self.n_workers)
+        building = Semaphore(self.n_workers)
         try:
             with started as run:
-                tracked = run.conversations(conversations, lambda each: self._tracked(run, each), stage="tracking")
+                tracked = run.conversations(
+                    conversations, lambda each: self._tracked(run, building, each), stage="tracking"
+                )
                 info: dict[str, dict[str, dict[str, Any]]] = {}
                 for conversation in conversations:
                     written = self._write(conversation, tracked.get(conversation.id), run.report)
@@ -278,9 +284,12 @@ class ClaimTracker(LLMEvaluator):
         client = as_client(self.llm_client)
         return Calls(client.for_run(cache=cache, usage=client.usage, stopping=Event()))
 
-    def _tracked(self, run: Run, conversation: "ConversationLike") -> tuple[Record, Calls]:
-        calls = Calls(run.client, side_by_side=run.map_calls, count=run.report.count, keeps_going=True)
-        record = self.tracking.record_of(calls, self.transcript(conversation, run.in_order(conversation)))
+    def _tracked(self, run: Run, building: Semaphore, conversation: "ConversationLike") -> tuple[Record, Calls]:
+        calls = Calls(run.client, start=run.start_calls, count=run.report.count, keeps_going=True)
+        transcript = self.transcript(conversation, run.in_order(conversation))
+        arriving = self.tracking.start(calls, transcript)
+        with building:
+            record = self.tracking.record_of(calls, transcript, arriving)
         record["agreement"] = self.tracking.judge(calls, record)
         return record, calls
 

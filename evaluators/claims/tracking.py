@@ -1,6 +1,7 @@
 """The way from a transcript to a record: extraction, memory, agreement."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +13,7 @@ from evaluators.claims.agreement import (
     read_pairs,
     without_answer,
 )
+from evaluators.claims.arriving import Arriving
 from evaluators.claims.calls import Calls
 from evaluators.claims.consolidation import consolidation_prompt, decided, read_updates, unrelated
 from evaluators.claims.extraction import Request, read_claims
@@ -49,20 +51,24 @@ class Tracking:
     sibling_entail: float
     match_convokit: bool
 
-    def record_of(self, calls: Calls, transcript: Transcript) -> Record:
-        """All but the agreement.
-
-        What is extracted does not depend on the memory, so all of it is asked for at once; then the memory is built,
-        one utterance after the other. Raises `LLMError`, `Stopped`.
-        """
+    def start(self, calls: Calls, transcript: Transcript) -> Arriving:
+        """Ask for the claims of the messages side by side, for they do not depend on the memory."""
         requests = transcript.requests(self.prompts.extraction, self.context_window)
-        extracted = self.collapse(calls.side_by_side(partial(self.extract, calls), requests))
-        vectors = ClaimVectors(self.embed, (claim["claim"] for claims in extracted for claim in claims))
+        return Arriving(partial(calls.start, partial(self.extract, calls)), requests)
+
+    def record_of(self, calls: Calls, transcript: Transcript, arriving: Arriving) -> Record:
+        """All but the agreement; `arriving` is what `start` returned.
+
+        The memory is built one utterance after the other, while claims arrive. Raises `LLMError`, `Stopped`.
+        """
+        vectors = ClaimVectors(self.embed)
         memory: list[Entry] = []
-        steps = [
-            self._step(calls, vectors, memory, message, place, claims)
-            for message, place, claims in zip(transcript.messages, transcript.places, extracted, strict=True)
-        ]
+        expect = partial(_expect, vectors)
+        with closing(arriving.in_turn(self.collapse, expect)) as in_turn:
+            steps = [
+                self._step(calls, vectors, memory, message, place, claims)
+                for message, place, claims in zip(transcript.messages, transcript.places, in_turn, strict=True)
+            ]
         names = list(transcript.names.values())
         seeds = {name: step["extracted"] for name, step in zip(names, steps, strict=False)}
         return Record(
@@ -160,3 +166,7 @@ class Tracking:
 
     def _initial(self, seeds: Sequence[Claim]) -> list[str]:
         return [claim["claim"] for claim in seeds if self.match_convokit or claim["kind"] == "own"]
+
+
+def _expect(vectors: ClaimVectors, claims: Sequence[Claim]) -> None:
+    vectors.expect(claim["claim"] for claim in claims)
