@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS: dict[str, list[str]] = {
     "coding": ["benchmarks.coding_bench"],
     "annomi": ["benchmarks.coding_bench", "--keys", "60", "--conversations", "{annomi}"],
+    "raters": ["benchmarks.raters_bench"],
     "agreement": ["benchmarks.agreement_bench"],
     "claims": ["benchmarks.claims_bench"],
     "claims-64": ["benchmarks.claims_bench", "--workers", "50", "--calls", "64"],
