@@ -102,7 +102,7 @@ def writing() -> Iterator[None]:
 
 def lock_task(pk: int) -> Any:
     """The task, locked until the transaction ends (SQLite: the whole database is, by IMMEDIATE)."""
-    return Task.objects.select_for_update().select_related("project").get(pk=pk)
+    return Task.objects.select_for_update(of=("self",)).select_related("project").get(pk=pk)
 
 
 def submit_draft(draft: Any, lead_time: float) -> int:
