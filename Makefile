@@ -12,12 +12,12 @@ DEMO ?=
 # Further options of pytest, for example PYTEST="-k reveal"
 PYTEST ?=
 
-.PHONY: demo test lint test-js test-py bench chromium clean
+.PHONY: demo test lint test-js test-py bench services clean
 
 demo: $(VENV)/.demo
 	@exec $(BIN)/convolabel demo $(DEMO)
 
-test: $(VENV)/.dev chromium lint test-js test-py
+test: $(VENV)/.dev services lint test-js test-py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -28,14 +28,14 @@ test-js:
 	@command -v node >/dev/null || { echo "The tests of the page need Node.js 20 or newer (node is not on the PATH)."; exit 1; }
 	node --test tests/page/*.test.mjs
 
-test-py: $(VENV)/.dev chromium
+test-py: $(VENV)/.dev services
 	$(BIN)/python -m pytest $(PYTEST)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
-chromium:
-	@sh tests/require_chromium.sh
+services:
+	@sh tests/require_services.sh
 
 $(VENV)/.demo: pyproject.toml
 	$(call install,demo)
