@@ -24,12 +24,19 @@ if TYPE_CHECKING:
     from evaluators.cig import CIG, CIGProxy, is_fragment
     from evaluators.claims import ClaimTracker
     from evaluators.corpus import Conversation, Corpus, Speaker, Utterance
+    from evaluators.models.causal_lm import HFLikelihoodModel
     from evaluators.participants import (
         default_is_mediator,
         default_speaker_name,
         default_topic,
         display_names,
         pre_survey_text,
+    )
+    from evaluators.redirection import (
+        MediatorRedirection,
+        mediator_future_context_selector,
+        mediator_previous_context_selector,
+        mediator_speaker_prefixes,
     )
     from evaluators.run_folder import RunFolder
     from evaluators.run_report import RunReport
@@ -41,7 +48,9 @@ _LATER = {
     "Conversation": "evaluators.corpus",
     "Corpus": "evaluators.corpus",
     "GPT5Client": "convolabel.llm",
+    "HFLikelihoodModel": "evaluators.models.causal_lm",
     "JSONClient": "convolabel.llm",
+    "MediatorRedirection": "evaluators.redirection",
     "RunFolder": "evaluators.run_folder",
     "RunReport": "evaluators.run_report",
     "Speaker": "evaluators.corpus",
@@ -53,6 +62,9 @@ _LATER = {
     "get_eval_llm_client": "convolabel.llm",
     "infer_provider": "convolabel.llm",
     "is_fragment": "evaluators.cig",
+    "mediator_future_context_selector": "evaluators.redirection",
+    "mediator_previous_context_selector": "evaluators.redirection",
+    "mediator_speaker_prefixes": "evaluators.redirection",
     "parse_json": "convolabel.llm",
     "pre_survey_text": "evaluators.participants",
 }
@@ -70,7 +82,9 @@ __all__ = [
     "Descriptives",
     "Distances",
     "GPT5Client",
+    "HFLikelihoodModel",
     "JSONClient",
+    "MediatorRedirection",
     "RunFolder",
     "RunReport",
     "Speaker",
@@ -90,6 +104,9 @@ __all__ = [
     "infer_provider",
     "is_fragment",
     "load_votes",
+    "mediator_future_context_selector",
+    "mediator_previous_context_selector",
+    "mediator_speaker_prefixes",
     "nominal_alpha",
     "parse_json",
     "pre_survey_text",

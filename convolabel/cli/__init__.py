@@ -6,7 +6,7 @@ import click
 
 from convolabel import __version__
 from convolabel.cli.conversations import create, export, import_, progress, validate
-from convolabel.cli.evaluators import cig, claims
+from convolabel.cli.evaluators import cig, claims, redirection
 from convolabel.cli.servers import demo, serve, studio
 from convolabel.cli.tables import agreement, copilot, report, times
 from convolabel.errors import ConvolabelError
@@ -40,6 +40,7 @@ for _command in (
     report,
     cig,
     claims,
+    redirection,
 ):
     cli.add_command(_command)
 

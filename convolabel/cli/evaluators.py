@@ -170,6 +170,85 @@ def claims(
     return show_report(tracker.report, as_json)
 
 
+@click.command()
+@click.argument("corpus_path", metavar="CORPUS", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the run.")
+@click.option("--model", help="Causal language model: name or folder.  [default: google/gemma-2b]")
+@click.option("--device", help="Where it runs: cuda, mps, cpu.  [default: the best there is]")
+@click.option(
+    "--dtype",
+    default="float32",
+    show_default=True,
+    type=click.Choice(["float32", "bfloat16", "float16"]),
+    help="Of its weights.",
+)
+@click.option("--max-length", type=click.IntRange(16), help="Window in tokens.  [default: the model's, at most 8192]")
+@click.option(
+    "--counterfactual",
+    default="prev",
+    show_default=True,
+    type=click.Choice(["prev", "delete"]),
+    help="What a turn is compared with: the mediator's previous turn, or none.",
+)
+@click.option(
+    "--normalize",
+    default="sum",
+    show_default=True,
+    type=click.Choice(["sum", "token"]),
+    help="Score of the whole reply, or per token of it.",
+)
+@click.option("--mediator-role", multiple=True, help="A role of mediators; repeatable.  [default: public assistant]")
+@click.option("--dry-run", is_flag=True, help="Say what would be computed; load no model.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def redirection(
+    corpus_path: Path,
+    output: Path,
+    model: str | None,
+    device: str | None,
+    dtype: str,
+    max_length: int | None,
+    counterfactual: str,
+    normalize: str,
+    mediator_role: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """How much more expected each mediator turn made the reply to it.
+
+    CORPUS is a conversation file, a ConvoKit directory or an exported votes table. The folder receives
+    redirection_turns.csv, redirection_summary.csv, redirection_report.json, and every likelihood as it is computed:
+    run the same command again to go on after a stop. The model is read from its folder or from Hugging Face.
+    """
+    from evaluators.corpus import Corpus
+    from evaluators.models.causal_lm import DEFAULT_CAUSAL_LM, HFLikelihoodModel
+    from evaluators.redirection import MediatorRedirection
+    from evaluators.redirection.scored_folder import estimate, score_into_folder
+    from evaluators.run_folder import RunFolder
+
+    corpus = Corpus(corpus_path)
+    likelihoods = HFLikelihoodModel(model or DEFAULT_CAUSAL_LM, device=device, dtype=dtype, max_length=max_length)
+    settings: dict[str, Any] = {
+        "counterfactual": counterfactual,
+        "normalize": normalize,
+        "is_mediator": mediator_test(mediator_role),
+    }
+    if dry_run:
+        found = asdict(estimate(corpus, MediatorRedirection(likelihoods, **settings)))
+        said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in found.items())
+        click.echo(json.dumps({"estimate": found}, indent=2) if as_json else f"{said}. Nothing was computed.")
+        return 0
+    folder = RunFolder(output)
+    with progress_bar("Scoring") as advance:
+        scorer = MediatorRedirection(likelihoods, run_folder=folder, progress=advance, **settings)
+        try:
+            score_into_folder(corpus, scorer, folder)
+        finally:
+            if scorer.report is not None and sys.exc_info()[0] is not None:
+                click.echo(scorer.report.text(), err=True)
+    assert scorer.report is not None  # noqa: S101 - score_into_folder made it
+    return show_report(scorer.report, as_json)
+
+
 def asked_model(options: dict[str, Any], *, dry_run: bool = False, json_mode: bool = False) -> dict[str, Any]:
     """Arguments of an evaluator from `model_options`; a dry run needs no key.
 

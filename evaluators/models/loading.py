@@ -39,6 +39,7 @@ class SharedModel:
 def load_named(kind: str, name: str, load: Callable[[], Any]) -> Any:
     """`load()`, with every failure said in one sentence. `kind` is what `name` is, such as `embedding model`."""
     try:
+        _without_bars()
         return load()
     except ImportError as error:
         reason = f"{type(error).__name__}; a newer version of transformers may be needed"
@@ -48,3 +49,10 @@ def load_named(kind: str, name: str, load: Callable[[], Any]) -> Any:
         f"The {kind} {name!r} could not be loaded ({reason}): give the path of a folder, or a name that can be "
         "reached on Hugging Face."
     ) from None
+
+
+def _without_bars() -> None:
+    """Loading from disk is short, and its progress bars would write into ours; downloads keep theirs."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]

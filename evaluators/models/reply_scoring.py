@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from convolabel.errors import InputError
-from evaluators.models.onednn import faster_linear_layers
+from evaluators.models.onednn import FasterLinearLayers
 from evaluators.models.scoring_window import Tokens
 
 if TYPE_CHECKING:
@@ -44,12 +44,15 @@ class ReplyScorer:
         self._model = model
         self._device = device
         takes = inspect.signature(model.forward).parameters
-        # transformers calls it `cache` since 5.20 or so; state space models have `cache_params`
-        self._cache = next((name for name in ("cache", "past_key_values", "cache_params") if name in takes), None)
+        # recurrent models cannot go on from their state with several tokens at once; the name depends on the version
+        is_recurrent = getattr(model, "_is_stateful", False)
+        names = () if is_recurrent else ("cache", "past_key_values")
+        self._cache = next((name for name in names if name in takes), None)
         self._places = "position_ids" in takes and "attention_mask" in takes
         self._layer = model.get_output_embeddings()
         if self._layer is None:
             raise InputError("The model has no output layer for tokens; give a causal language model.")
+        self._faster = FasterLinearLayers(model, device)
         on_cpu = device == "cpu"
         self._batch_tokens = batch_tokens or (1024 if on_cpu else 16_384)
         row = 4 * self._layer.weight.shape[0]
@@ -78,7 +81,7 @@ class ReplyScorer:
 
         ready = [self._ready(each) for each in items]
         count = len(ready[0].sequences)
-        with torch.inference_mode(), faster_linear_layers(self._device), _ChosenRows(self._layer) as rows:
+        with torch.inference_mode(), self._faster.in_use(), _ChosenRows(self._layer) as rows:
             cache = self._read([each.shared for each in ready], rows)
             sums = []
             for number in range(count):
@@ -96,7 +99,7 @@ class ReplyScorer:
         if not self._places and len({len(each.shared) for each in items}) > 1:
             return False
         widths = [max(column) for column in zip(*map(_lengths, items), strict=True)]
-        tokens = len(items) * (max(len(each.shared) for each in items) + sum(widths))
+        tokens: int = len(items) * (max(len(each.shared) for each in items) + sum(widths))
         return tokens <= self._batch_tokens and sum(each.reply_tokens for each in items) <= self._batch_rows
 
     def _read(self, beginnings: Sequence[Tokens], rows: "_ChosenRows") -> Any:
@@ -193,9 +196,10 @@ def _log_probabilities(logits: "torch.Tensor", wanted: Sequence[int]) -> list[fl
     import torch
 
     chosen = torch.tensor(wanted, dtype=torch.long, device=logits.device)[:, None]
+    cuts = list(range(_ROWS_AT_ONCE, len(wanted), _ROWS_AT_ONCE))
     values = [
         rows.float().gather(1, tokens)[:, 0] - torch.logsumexp(rows.float(), -1)
-        for rows, tokens in zip(logits.split(_ROWS_AT_ONCE), chosen.split(_ROWS_AT_ONCE), strict=True)
+        for rows, tokens in zip(torch.tensor_split(logits, cuts), torch.tensor_split(chosen, cuts), strict=True)
     ]
     return [value for each in values for value in each.tolist()]
 

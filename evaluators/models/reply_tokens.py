@@ -61,9 +61,7 @@ class LineEncoder:
         return Context(tokens[:split], bisect_left(starts, own)), tokens[split:]
 
     def _encoded(self, text: str, **options: Any) -> Any:
-        return self._tokenizer(
-            text, add_special_tokens=False, split_special_tokens=True, verbose=False, **options
-        )
+        return self._tokenizer(text, add_special_tokens=False, split_special_tokens=True, verbose=False, **options)
 
 
 def _ended(lines: Sequence[str]) -> str:
