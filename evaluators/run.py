@@ -24,6 +24,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Called with the number of conversations done and of all."""
+_LISTEN_SECONDS = 0.2
+"""A Ctrl-C that arrives just before the main thread begins to wait is noticed after so long at the latest."""
 _FILE_ORDER = "conversations in file order, for their timestamps are missing or mixed"
 
 
@@ -88,7 +90,7 @@ class Run:
                     self._start(waiting, running, pool, work)
                     if not running:
                         break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    for future in wait(running, _LISTEN_SECONDS, return_when=FIRST_COMPLETED).done:
                         self._collect(running.pop(future), future, results, stage)
                         done += 1
                         self._progress(done, len(conversations))
