@@ -1,6 +1,7 @@
 """The command line (design, section 12). Every command calls a function of its room, imported when it is used."""
 
 import sys
+import warnings
 
 import click
 
@@ -47,6 +48,7 @@ for _command in (
 
 def main() -> None:
     """Run the command line: 2 for bad input, 3 for a remote that failed, 130 for Ctrl-C."""
+    warnings.showwarning = _note
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -59,3 +61,9 @@ def main() -> None:
         click.echo("Stopped.", err=True)
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _note(message: Warning | str, category: type[Warning], *_place: object, **_more: object) -> None:
+    """A warning as a sentence, without the line of code it comes from; those meant for developers are left out."""
+    if issubclass(category, UserWarning):
+        click.echo(f"Note: {message}", err=True)
