@@ -16,6 +16,5 @@ def study() -> Study:
 
 @pytest.fixture(scope="session")
 def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudioServer]:
-    pytest.importorskip("label_studio")
     with LabelStudioServer(tmp_path_factory.mktemp("studio") / "data") as server:
         yield server
